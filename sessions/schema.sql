@@ -1,0 +1,61 @@
+-- The one place where the session file's tables are declared. docs/session-format.md explains them.
+-- application_id 0x5065656C ("Peel"); user_version = format version; page_size 4096.
+-- Times are nanoseconds since the session's start (meta started_unix_ns says when that was).
+-- Big tables hold integers only. Ids start at 1; NULL = none or unknown.
+
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
+CREATE TABLE string (id INTEGER PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE dispatch_key (id INTEGER PRIMARY KEY, name TEXT NOT NULL, functionality_bit INTEGER, backend_bit INTEGER, slot INTEGER);
+CREATE TABLE keyset (id INTEGER PRIMARY KEY, raw INTEGER NOT NULL, text TEXT NOT NULL);
+CREATE TABLE op (id INTEGER PRIMARY KEY, name TEXT NOT NULL, overload TEXT NOT NULL, schema TEXT);
+CREATE TABLE process (id INTEGER PRIMARY KEY, os_id INTEGER, parent INTEGER, name TEXT, begin_ns INTEGER, end_ns INTEGER);
+CREATE TABLE thread (id INTEGER PRIMARY KEY, os_id INTEGER, process INTEGER, name TEXT);
+CREATE TABLE tls (id INTEGER PRIMARY KEY, included INTEGER NOT NULL, excluded INTEGER NOT NULL, grad_mode INTEGER NOT NULL, inference_mode INTEGER NOT NULL, modes TEXT);
+CREATE TABLE event_kind (id INTEGER PRIMARY KEY, name TEXT NOT NULL);
+CREATE TABLE event_flag (bit INTEGER PRIMARY KEY, name TEXT NOT NULL, meaning TEXT NOT NULL);
+-- keyset, arg_keyset: keyset.id; key: dispatch_key.id; rowid order = begin order over all threads
+CREATE TABLE event (id INTEGER PRIMARY KEY, parent INTEGER, thread INTEGER, op INTEGER, kind INTEGER, key INTEGER, keyset INTEGER, arg_keyset INTEGER, tls INTEGER, kernel INTEGER, stack INTEGER, begin_ns INTEGER, end_ns INTEGER, flags INTEGER);
+CREATE TABLE kernel (id INTEGER PRIMARY KEY, op INTEGER, key INTEGER, rule TEXT, convention TEXT, registered_at TEXT, fallthrough INTEGER);
+CREATE TABLE table_slot (op INTEGER, slot INTEGER, kernel INTEGER, since_event INTEGER, stale INTEGER);
+CREATE TABLE op_mask (op INTEGER, backend INTEGER, mask INTEGER, since_event INTEGER); -- backend NULL = all
+CREATE TABLE op_argument (op INTEGER, position INTEGER, name TEXT, flags INTEGER, PRIMARY KEY (op, position)) WITHOUT ROWID;
+-- name and value: string.id; list_index -1 = not in a list
+CREATE TABLE argument (event INTEGER, position INTEGER, list_index INTEGER, name INTEGER, tensor INTEGER, meta INTEGER, version INTEGER, value INTEGER, participates INTEGER, PRIMARY KEY (event, position, list_index)) WITHOUT ROWID;
+CREATE TABLE result (event INTEGER, position INTEGER, list_index INTEGER, name INTEGER, tensor INTEGER, meta INTEGER, version INTEGER, value INTEGER, participates INTEGER, PRIMARY KEY (event, position, list_index)) WITHOUT ROWID;
+CREATE TABLE tensor (id INTEGER PRIMARY KEY, birth_event INTEGER, death_ns INTEGER, storage INTEGER, base INTEGER, first_event INTEGER);
+-- dtype, shape, strides, device, layout, flags text by string.id (integers only); keyset: keyset.id
+CREATE TABLE tensor_meta (id INTEGER PRIMARY KEY, dtype INTEGER, shape INTEGER, strides INTEGER, device INTEGER, layout INTEGER, keyset INTEGER, flags INTEGER);
+CREATE TABLE "write" (event INTEGER, tensor INTEGER, storage INTEGER, version_before INTEGER, version_after INTEGER);
+CREATE TABLE node (id INTEGER PRIMARY KEY, event INTEGER, name INTEGER, sequence_nr INTEGER, thread INTEGER, topological_nr INTEGER, variable INTEGER, output INTEGER, found_event INTEGER);
+CREATE TABLE edge (node INTEGER, slot INTEGER, next_node INTEGER, next_input INTEGER, PRIMARY KEY (node, slot)) WITHOUT ROWID;
+CREATE TABLE saved (node INTEGER, name INTEGER, tensor INTEGER, version INTEGER);
+CREATE TABLE node_run (id INTEGER PRIMARY KEY, node INTEGER, event INTEGER, graph_task INTEGER, cause INTEGER);
+CREATE TABLE stack (id INTEGER PRIMARY KEY, parent INTEGER, file INTEGER, line INTEGER, function INTEGER);
+CREATE TABLE span (id INTEGER PRIMARY KEY, kind TEXT, name TEXT, detail TEXT, thread INTEGER, begin_event INTEGER, end_event INTEGER, parent INTEGER, begin_ns INTEGER, end_ns INTEGER, stack INTEGER, object INTEGER);
+CREATE TABLE source (path TEXT PRIMARY KEY, text TEXT) WITHOUT ROWID;
+CREATE TABLE output (time_ns INTEGER, stream INTEGER, text TEXT, after_event INTEGER); -- stream 1 = stdout, 2 = stderr
+CREATE TABLE error (event INTEGER, type TEXT, message TEXT);
+CREATE TABLE loss (name TEXT PRIMARY KEY, count INTEGER, meaning TEXT) WITHOUT ROWID;
+CREATE TABLE bookmark (event INTEGER PRIMARY KEY, text TEXT);
+CREATE TABLE note (id INTEGER PRIMARY KEY, event INTEGER, text TEXT);
+
+CREATE VIEW frame AS SELECT s.id, s.parent, f.value AS file, s.line, n.value AS function
+  FROM stack s LEFT JOIN string f ON f.id = s.file LEFT JOIN string n ON n.id = s.function;
+CREATE VIEW hop AS SELECT e.id, e.parent, e.thread,
+    CASE WHEN o.overload IS NULL OR o.overload = '' THEN o.name ELSE o.name || '.' || o.overload END AS op,
+    k.name AS kind, d.name AS key, s.text AS keyset, e.begin_ns, e.end_ns, e.stack, f.value AS file, st.line AS line
+  FROM event e LEFT JOIN op o ON o.id = e.op LEFT JOIN event_kind k ON k.id = e.kind
+    LEFT JOIN dispatch_key d ON d.id = e.key LEFT JOIN keyset s ON s.id = e.keyset
+    LEFT JOIN stack st ON st.id = e.stack LEFT JOIN string f ON f.id = st.file;
+CREATE VIEW autograd_node AS SELECT n.id, n.event,
+    CASE WHEN o.overload IS NULL OR o.overload = '' THEN o.name ELSE o.name || '.' || o.overload END AS op,
+    s.value AS name, n.sequence_nr, n.thread, n.topological_nr
+  FROM node n LEFT JOIN string s ON s.id = n.name LEFT JOIN event e ON e.id = n.event LEFT JOIN op o ON o.id = e.op;
+CREATE VIEW call_argument AS SELECT a.event,
+    CASE WHEN o.overload IS NULL OR o.overload = '' THEN o.name ELSE o.name || '.' || o.overload END AS op,
+    a.position, a.list_index, n.value AS name, a.tensor, d.value AS dtype, sh.value AS shape, st.value AS strides,
+    dv.value AS device, k.text AS keyset, a.version, v.value AS value
+  FROM argument a LEFT JOIN event e ON e.id = a.event LEFT JOIN op o ON o.id = e.op LEFT JOIN string n ON n.id = a.name
+    LEFT JOIN tensor_meta m ON m.id = a.meta LEFT JOIN string d ON d.id = m.dtype LEFT JOIN string sh ON sh.id = m.shape
+    LEFT JOIN string st ON st.id = m.strides LEFT JOIN string dv ON dv.id = m.device LEFT JOIN keyset k ON k.id = m.keyset
+    LEFT JOIN string v ON v.id = a.value;

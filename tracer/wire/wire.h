@@ -1,0 +1,296 @@
+// The event format between a traced process and the drain. Everything here is written by the agent in
+// the program's process and read by `sessions/drain` in ours, through one memfd per process (link.h).
+//
+// Two streams per process:
+//  * per-thread RINGS of records about what happened (begin, end, values, nodes, ...), in that thread's
+//    order; no lock, no allocation, no formatting on the writing side;
+//  * one ARENA ring of definitions (strings, operators, kernels, stacks, ...), written under a mutex and
+//    always published before the first ring record that uses them. The drain reads ring heads first, then
+//    the arena up to its head, so every id that it meets in a ring is known.
+//
+// Ids are per process and start at 1; 0 means none. All sizes are in 8-byte words, everything is
+// 8-byte aligned, host byte order (both sides run on one machine). Times are ticks of clock.h.
+// Both sides are compiled from the same file; kVersion guards against a stale agent.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+namespace peel::wire {
+
+constexpr uint32_t kMagic = 0x4c454550;  // "PEEL"
+constexpr uint32_t kVersion = 1;
+
+/// How a hop was entered. Values reach disk (table event_kind): never change one.
+enum class HopKind : uint8_t {
+  kCall = 0,
+  kRedispatch = 1,
+  kCallBoxed = 2,
+  kRedispatchBoxed = 3,
+  kMissingKernel = 4,
+  kPythonMode = 5,
+  kTorchFunction = 6,
+  kBackwardNode = 7,
+};
+
+/// Bits of event.flags. Values reach disk.
+enum EventFlag : uint32_t {
+  kRaised = 1,         // left by an exception
+  kInferredKind = 2,   // call or redispatch was inferred, not read off the return address
+  kTruncated = 4,      // values or stack were cut to fit
+  kNoValues = 8,       // recorded without arguments (--detail keys)
+  kBackwardLate = 16,  // reserved
+};
+
+enum class RecordKind : uint16_t {
+  kPad = 0,
+  kBegin = 1,     // Begin: a hop (or a node's run) starts
+  kEnd = 2,       // End: the innermost open hop of this thread ends
+  kTensor = 3,    // Tensor: an argument or result of the innermost open hop
+  kValue = 4,     // Value: a non-tensor argument or result of the innermost open hop
+  kWrite = 5,     // Write: an argument that the operator's schema says is written
+  kError = 6,     // Error: an exception is passing through the innermost open hop
+  kNode = 7,      // Node: an autograd node was made (or first seen) by the innermost open hop
+  kNodeRun = 8,   // NodeRun: says which node the innermost open kBackwardNode hop runs
+  kSpanBegin = 9, // SpanBegin / SpanEnd: a stretch with a name (nn.Module call, backward, ...)
+  kSpanEnd = 10,
+  kWaited = 11,   // Waited: the program had to wait for room in this ring
+  kLost = 12,     // Lost: records that did not fit were dropped (--on-full drop), or something went unseen
+};
+
+/// Every record starts so. `words` counts the whole record, this header included.
+struct Head {
+  RecordKind kind;
+  uint16_t words;
+  uint32_t a;  // meaning by kind
+};
+
+struct Begin {       // a = op id (0 for kBackwardNode)
+  Head head;
+  uint64_t time;
+  uint64_t keyset;      // raw; as handed to the kernel. kMissingKernel: 0 when not known
+  uint64_t arg_keyset;  // raw union over the arguments; calls only, else 0
+  uint32_t kernel;      // kernel id; 0 for kMissingKernel and kBackwardNode
+  uint32_t tls;         // tls id; never 0
+  uint32_t stack;       // stack id, 0 = none
+  HopKind kind;
+  uint8_t flags;        // EventFlag, the low byte
+  uint16_t key;         // the dispatch key (enum value in this process' PyTorch) the hop landed at
+};
+
+struct End {  // a = EventFlag to add
+  Head head;
+  uint64_t time;
+};
+
+/// Where a value stands: position among the arguments (or results) and, for lists, the index in it.
+/// a = position | list_index_plus_1 << 8 (0 = not in a list) | kResultBit for results.
+constexpr uint32_t kResultBit = 0x80000000u;
+constexpr uint32_t place(uint32_t position, uint32_t list_index_plus_1 = 0) {
+  return (position & 0xff) | (list_index_plus_1 & 0x3fffff) << 8;
+}
+
+enum TensorFlag : uint16_t {
+  kUndefined = 1,
+  kRequiresGrad = 2,
+  kHasGradFn = 4,
+  kWrappedNumber = 8,
+  kInference = 16,
+  kParticipates = 32,   // its key set went into arg_keyset
+  kSameAsInner = 64,    // a result that an inner hop returned already, unchanged: no sizes follow
+  kConj = 128,
+  kNeg = 256,
+  kNoSizes = 512,       // sizes are symbolic or not available
+  kLeaf = 1024,
+};
+
+constexpr uint32_t kNoVersion = 0xffffffffu;  // inference tensors have none
+
+struct Tensor {  // followed by int64 sizes[ndim], then int64 strides[ndim] (not with kSameAsInner, kNoSizes)
+  Head head;
+  uint64_t impl;     // address of the TensorImpl: identity while it lives
+  uint64_t storage;  // address of the StorageImpl, 0 = none
+  uint64_t keyset;   // the tensor's own raw key set
+  uint32_t version;  // or kNoVersion
+  uint16_t flags;    // TensorFlag
+  uint8_t dtype;     // at::ScalarType, named by DefKind::kDtype
+  uint8_t ndim;
+  uint8_t device_type;  // c10::DeviceType, named by DefKind::kDevice
+  int8_t device_index;
+  uint8_t layout;    // c10::Layout
+  uint8_t pad[5];
+};
+
+enum class ValueType : uint8_t { kNone, kBool, kInt, kDouble, kComplex, kString, kIntList, kDoubleList, kBoolList, kDtype, kLayout, kDevice, kMemoryFormat, kOther };
+struct Value {  // followed by the payload: int64 / double words; kString: bytes, padded; lists: count words
+  Head head;
+  ValueType type;
+  uint8_t truncated;
+  uint8_t pad[2];
+  uint32_t count;  // elements or bytes in the payload
+};
+
+struct Write {  // a = place(position); versions before and after this hop
+  Head head;
+  uint64_t impl;
+  uint64_t storage;
+  uint32_t before;  // kNoVersion for inference tensors
+  uint32_t after;
+};
+
+struct Error {  // a = string id of the type's name as Python would show it (`RuntimeError`)
+  Head head;
+  uint32_t message;  // string id, first line of the message
+  uint32_t pad;
+};
+
+struct Edge {
+  uint64_t node;  // address; 0 = no gradient flows here
+  uint64_t sequence_nr;
+  uint32_t input;
+  uint32_t pad;
+};
+/// A node is identified by (address, sequence_nr); AccumulateGrad nodes share UINT64_MAX and are
+/// identified by (address, variable).
+struct Node {  // a = string id of the name; followed by Edge[edges]
+  Head head;
+  uint64_t node;
+  uint64_t sequence_nr;
+  uint64_t topological_nr;
+  uint64_t thread_id;  // autograd's own numbering of threads
+  uint64_t variable;   // AccumulateGrad: TensorImpl of the leaf, else 0
+  uint64_t output;     // TensorImpl of the result through which it was found, 0 = none
+  uint32_t edges;
+  uint32_t found_late;  // 1 = made outside of any hop; the hop it stands in only met it
+};
+
+struct NodeRun {  // a = 0
+  Head head;
+  uint64_t node;
+  uint64_t sequence_nr;
+  uint64_t graph_task;  // autograd's id of the backward call, UINT64_MAX = none
+};
+
+enum class SpanKind : uint32_t { kModule = 1, kBackward = 2, kMark = 3, kOptimizer = 4, kCompile = 5, kMode = 6, kFunction = 7 };
+struct SpanBegin {  // a = string id of the name (`net.0`)
+  Head head;
+  uint64_t time;
+  SpanKind kind;
+  uint32_t detail;  // string id: the module's type (`Linear`), 0 = none
+  uint64_t object;  // identity of what it is about (address of the module; backward: its graph task)
+  uint32_t stack;   // stack id
+  uint32_t pad;
+};
+struct SpanEnd {  // a = 0; ends the innermost open span of this thread
+  Head head;
+  uint64_t time;
+};
+
+struct Waited {  // a = 0
+  Head head;
+  uint64_t time;   // when the wait ended
+  uint64_t ticks;  // how long
+};
+struct Lost {  // a = string id of the reason (goes into table loss)
+  Head head;
+  uint64_t count;
+};
+
+// ---------------------------------------------------------------------------------- definitions (arena)
+
+enum class DefKind : uint16_t {
+  kPad = 0,
+  kString = 1,   // bytes
+  kOp = 2,
+  kKernel = 3,
+  kTable = 4,    // an operator's computed table and masks as of now; again when it changed
+  kTls = 5,
+  kStack = 6,
+  kKey = 7,      // one per runtime and alias key, right after attaching
+  kDtype = 8,    // id = number used in Tensor.dtype, a string id follows; likewise kDevice, kLayout
+  kDevice = 9,
+  kLayout = 10,
+  kFact = 11,    // a row of table meta: key, value as string ids
+  kThread = 12,  // id = ring index; name as string id
+  kFinding = 13, // reserved
+};
+
+struct DefHead {
+  DefKind kind;
+  uint16_t pad;
+  uint32_t words;  // whole definition
+  uint32_t id;
+  uint32_t count;  // meaning by kind
+};
+
+struct DefString {  // count = bytes, which follow, padded with zeros
+  DefHead head;
+};
+struct DefOp {  // count = arguments; followed by count x DefArgument
+  DefHead head;
+  uint32_t name;      // `aten::add`
+  uint32_t overload;  // `Tensor`, may be the empty string
+  uint32_t schema;    // full text, or 0
+  uint32_t returns;   // how many results
+};
+struct DefArgument {
+  uint32_t name;
+  uint32_t flags;  // 1 = written (alias annotation with !), 2 = tensor-like, 4 = has a default, 8 = aliased by a result
+};
+enum Convention : uint32_t { kBoxed = 1, kUnboxed = 2, kSymInt = 4 };  // bits
+struct DefKernel {
+  DefHead head;
+  uint32_t op;             // 0 = backend fallback
+  uint32_t key;            // enum value of the key or alias it was registered at
+  uint32_t rule;           // string id: `kernel`, `math kernel`, `autograd kernel`, `backend fallback`, ...
+  uint32_t convention;     // Convention bits
+  uint32_t registered_at;  // string id: the debug text
+  uint32_t fallthrough;    // 0 / 1
+};
+struct DefTable {  // id = op id; count = slots; followed by DefSlot[count] (valid slots only), then uint64 masks[mask_count]
+  DefHead head;
+  uint32_t mask_count;  // 1 = one mask for all backends, else one per backend component, CPU first
+  uint32_t pad;
+  uint64_t time;        // ticks: holds for hops that begin at or after it (0 = from the start)
+};
+struct DefSlot {
+  uint32_t slot;    // index in the table
+  uint32_t kernel;  // kernel id
+  uint32_t stale;   // 1 = the stored slot differs from what would be computed now
+  uint32_t pad;
+};
+struct DefTls {
+  DefHead head;
+  uint64_t included;  // raw, true value (after XOR with the defaults)
+  uint64_t excluded;
+  uint32_t grad_mode, inference_mode;
+  uint32_t modes;     // string id: dispatch modes outermost first, functorch levels, autocast dtype; 0 = none
+  uint32_t pad;
+};
+struct DefStack {  // one Python frame with its caller; interned as a tree
+  DefHead head;
+  uint32_t parent;    // stack id, 0 = outermost
+  uint32_t file;      // string ids
+  uint32_t function;
+  uint32_t line;
+};
+struct DefKey {  // id = enum value
+  DefHead head;
+  uint32_t name;
+  int32_t functionality_bit;  // bit in the 64-bit set, -1 = none (Undefined, aliases)
+  int32_t backend_bit;        // bit in the set, -1 = none
+  int32_t slot;               // index in the table, -1 = alias
+};
+struct DefName {  // kDtype, kDevice, kLayout, kThread: id as said there
+  DefHead head;
+  uint32_t name;
+  uint32_t pad;
+};
+struct DefFact {
+  DefHead head;
+  uint32_t key;
+  uint32_t value;
+};
+
+constexpr uint32_t words_of(size_t bytes) { return static_cast<uint32_t>((bytes + 7) / 8); }
+
+}  // namespace peel::wire

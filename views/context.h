@@ -1,0 +1,55 @@
+// What every panel sees: the session, the one selection that all follow, and the command table.
+// A panel reads this and emits commands or `select`; it owns no data of the trace.
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sessions/session.h"
+#include "views/command.h"
+
+namespace peel::views {
+
+/// What the running program is doing, told by app/ (views never see a process).
+struct ProgramState {
+  enum class Run : uint8_t { kNone, kBuildingAgent, kRunning, kEnded } run = Run::kNone;
+  std::string title;       // `train_step.py`
+  std::string message;     // "building the agent for PyTorch 2.13.0: 2 of 4", "exit status 0"
+  float progress = -1;     // 0..1, -1 = unknown
+  int exit_code = 0;
+  bool can_run_again = false;
+};
+
+class Context {
+ public:
+  const Session* session = nullptr;  // null: nothing open yet
+  CommandTable* commands = nullptr;
+  ProgramState program;
+
+  // ---- selection
+  EventId selected;                  // the row that is marked
+  /// The hop whose state all panels show: a parent means "after its last child".
+  EventId effective() const { return session && selected ? session->last(selected) : selected; }
+  /// Selects, remembers the old place for Back, and asks panels to bring it into sight once.
+  void select(EventId e);
+  void back();
+  void forward();
+  bool can_go_back() const { return at_ > 0; }
+  bool can_go_forward() const { return at_ + 1 < history_.size(); }
+  uint64_t selection_changes = 0;    // grows with each select: panels compare and scroll into sight once
+
+  // ---- shared state of the window
+  NodeId node;                       // selected autograd node, follows `selected` when it made one
+  TensorId tensor;                   // shown by the Tensor panel; 0 = first result of the selection
+  std::string filter;                // the Trace panel's filter text
+  bool dark = true;
+  float scale = 1;
+  std::string notice;                // one line for the status bar; cleared by the next action
+  std::string open_path;             // Program panel: file to show; "" = that of the selection
+
+ private:
+  std::vector<EventId> history_;
+  size_t at_ = 0;
+};
+
+}  // namespace peel::views
