@@ -1,0 +1,151 @@
+"""What stock PyTorch dispatches for a program, by public means alone: the independent answer that the recorder is held against.
+
+    oracle.py        PROGRAM.py OUT.json [ARG...]   calls: operator, key, key set, thread-local sets, nodes made, exception
+    oracle.py --hops PROGRAM.py OUT.json [ARG...]   the same and every redispatch: rows of kind "hop", the landing one first
+
+Rows are in begin order with `depth` nesting; `ks`, `inc`, `exc`, `args` (union over the arguments) are raw key sets without the oracle's own bit. Needs g++ and an
+installed torch. The library is built once per version of PyTorch into PEEL_ORACLE_CACHE (default: the folder for temporary files).
+The exit status is the program's own.
+
+Blind, which conformance.md's table of exclusions repeats:
+  * calls made inside a TorchDispatchMode or __torch_dispatch__ handler (all keys above Python are excluded there);
+  * threads that the program starts (the oracle's key is in the included set of the main thread only);
+  * hops of operators registered from C++ while the program runs;
+  * a kernel whose torch.library.Library is dropped while it is wrapped.
+"""
+import ctypes
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+SKIP = {"Undefined", "TESTING_ONLY_GenericMode"}
+# Where a slot's kernel was registered, by the provenance that the table's dump prints.
+RULE = {
+    "math kernel": "CompositeImplicitAutograd",
+    "autograd kernel": "Autograd",
+    "batched kernel": "FuncTorchBatchedDecomposition",
+    "nested kernel": "CompositeImplicitAutogradNestedTensor",
+}
+
+
+def build():
+    """Path of the oracle's library for the PyTorch at hand, built when it is missing or older than its source."""
+    import torch
+    cache = os.environ.get("PEEL_ORACLE_CACHE") or tempfile.gettempdir()
+    os.makedirs(cache, exist_ok=True)
+    out = os.path.join(cache, "dispatch_oracle_%s.so" % torch.__version__)
+    source, package = os.path.join(HERE, "oracle.cpp"), os.path.dirname(torch.__file__)
+    if not os.path.exists(out) or os.path.getmtime(out) < os.path.getmtime(source):
+        made = "%s.%d" % (out, os.getpid())
+        subprocess.check_call(
+            [os.environ.get("CXX", "g++"), "-std=c++20", "-O1", "-fPIC", "-shared", source, "-I" + package + "/include",
+             "-I" + package + "/include/torch/csrc/api/include", "-L" + package + "/lib", "-ltorch_cpu", "-lc10",
+             "-Wl,-rpath," + package + "/lib", "-o", made])
+        os.replace(made, out)
+    return out
+
+
+def wrap_all(library, ops, only=None):
+    """Wraps the kernels that each operator has, at the key or alias that supplied them, so that no rule of the table decides differently.
+
+    `only`: just the kernel registered at that key."""
+    import torch
+
+    def number(name):
+        return library.oracle_key(name.encode())
+
+    for op in ops:
+        registered = set(re.findall(r"^(\w+)(?:\[alias\])?: ", torch._C._dispatch_dump(op), re.M))
+        done = set()
+        for line in torch._C._dispatch_dump_table(op).splitlines():
+            m = re.match(r"(\w+): (fallthrough )?.*\[([a-z ]+)\]$", line)
+            if not m or m[2] or m[1] in SKIP:
+                continue
+            at = RULE.get(m[3], m[1])
+            if m[3] == "default backend kernel":
+                at = "CompositeExplicitAutogradNonFunctional"
+                if at not in registered or m[1].startswith("Sparse"):
+                    at = "CompositeExplicitAutograd"
+            elif m[3] not in RULE and m[3] not in ("kernel", "backend fallback"):
+                continue
+            if at not in done and only in (None, at):
+                done.add(at)
+                name, _, overload = op.partition(".")
+                library.oracle_wrap(name.encode(), overload.encode(), number(at), number(m[1]))
+
+
+def wrap_new(library):
+    """Kernels that the program registers through torch.library are wrapped as they come."""
+    import torch
+    impl = torch.library.Library.impl
+
+    def wrapped(self, op_name, fn, dispatch_key="", **kw):
+        result = impl(self, op_name, fn, dispatch_key, **kw)
+        name = op_name
+        if not isinstance(name, str):
+            overload = op_name._overloadname
+            name = op_name._schema.name + ("" if overload == "default" else "." + overload)
+        if "::" not in name:
+            name = self.ns + "::" + name
+        wrap_all(library, [name], only=dispatch_key or self.dispatch_key or "CompositeImplicitAutograd")
+        return result
+
+    torch.library.Library.impl = wrapped
+
+
+def child(program, out, ops, arguments):
+    """Runs the program in this process, which has imported torch already, and writes the rows. Doesn't return."""
+    library = ctypes.CDLL(build())
+    if ops is not None:
+        wrap_all(library, ops)
+        wrap_new(library)
+    with open(program) as f:
+        code = compile(f.read(), program, "exec")
+    sys.argv = [program, *arguments]
+    sys.path[0] = os.path.dirname(os.path.abspath(program))
+    library.oracle_mode(1)
+    status = 0
+    try:
+        exec(code, {"__name__": "__main__", "__file__": program, "__builtins__": __builtins__})
+    except SystemExit as e:
+        status = e.code if isinstance(e.code, int) else int(e.code is not None)
+    except BaseException:  # noqa: the program's own end, whatever it is
+        library.oracle_mode(0)
+        sys.excepthook(*sys.exc_info())
+        status = 1
+    library.oracle_mode(0)
+    library.oracle_dump(out.encode())
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(status)  # not into the destructors of statics with our wrappers in place
+
+
+def main(argv):
+    hops = argv[:1] == ["--hops"]
+    program, out, *arguments = argv[1:] if hops else argv
+    environment = dict(os.environ, OMP_NUM_THREADS="1", KINETO_LOG_LEVEL="5", TORCH_CPP_LOG_LEVEL="ERROR")
+
+    def run(ops):
+        with open(out + ".ops", "w") as f:
+            json.dump(ops, f)
+        return subprocess.call([sys.executable, os.path.abspath(__file__), "--child", program, out, *arguments], env=environment)
+
+    status = run(None)
+    if hops and os.path.exists(out):
+        with open(out) as f:
+            ops = sorted({r["op"] for r in json.load(f)})
+        status = run(ops)
+    os.remove(out + ".ops")
+    return status
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--child"]:
+        import torch  # noqa: before the program, so that only its own calls are seen
+        with open(sys.argv[3] + ".ops") as wanted:
+            child(sys.argv[2], sys.argv[3], json.load(wanted), sys.argv[4:])
+    sys.exit(main(sys.argv[1:]))
