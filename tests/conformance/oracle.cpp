@@ -42,6 +42,7 @@ struct Row {
   std::string op, key;
   uint64_t keyset, included, excluded, arguments;  // arguments: union over the tensors and generators passed
   bool grad, inference;
+  bool on;  // would a call made here be seen as a call?
   uint64_t sequence_before, sequence_after;
   std::string raised, in, out;
   std::vector<Node> nodes;
@@ -165,7 +166,8 @@ class Scope {
     auto set = keyset - own_set;
     Row row{kind, thread_id, depth++, c10::toString(op.operator_name()), c10::toString(set.highestPriorityTypeId()),
             set.raw_repr(), (tls.included_ - own_set).raw_repr(), tls.excluded_.raw_repr(),
-            keys_of(first, stack->end()).raw_repr(), c10::GradMode::is_enabled(), c10::InferenceMode::is_enabled(), before_, before_, "",
+            keys_of(first, stack->end()).raw_repr(), c10::GradMode::is_enabled(), c10::InferenceMode::is_enabled(),
+            tls.included_.has(kOwnKey) && !tls.excluded_.has(kOwnKey), before_, before_, "",
             describe_all(first, stack->end()), "", {}};
     if (before_ - base_sequence > known_nodes) {
       for (auto it = first; it != stack->end(); ++it) {
@@ -294,10 +296,10 @@ int oracle_dump(const char* path) {
     const Row& r = rows[i];
     fprintf(f,
             "%s\n{\"kind\":\"%s\",\"thread\":%d,\"depth\":%d,\"op\":\"%s\",\"key\":\"%s\",\"ks\":\"0x%llx\","
-            "\"inc\":\"0x%llx\",\"exc\":\"0x%llx\",\"args\":\"0x%llx\",\"grad\":%d,\"inf\":%d,\"seq\":[%llu,%llu],\"raised\":\"%s\","
+            "\"inc\":\"0x%llx\",\"exc\":\"0x%llx\",\"args\":\"0x%llx\",\"grad\":%d,\"inf\":%d,\"on\":%d,\"seq\":[%llu,%llu],\"raised\":\"%s\","
             "\"in\":\"%s\",\"out\":\"%s\",\"nodes\":[",
             i ? "," : "", r.kind, r.thread, r.depth, escaped(r.op).c_str(), r.key.c_str(), u(r.keyset),
-            u(r.included), u(r.excluded), u(r.arguments), r.grad, r.inference, u(r.sequence_before), u(r.sequence_after),
+            u(r.included), u(r.excluded), u(r.arguments), r.grad, r.inference, r.on, u(r.sequence_before), u(r.sequence_after),
             escaped(r.raised).c_str(), escaped(r.in).c_str(), escaped(r.out).c_str());
     for (size_t n = 0; n < r.nodes.size(); n++) {
       const Node& node = r.nodes[n];

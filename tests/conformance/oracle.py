@@ -7,9 +7,10 @@ Rows are in begin order with `depth` nesting; `ks`, `inc`, `exc`, `args` (union 
 installed torch. The library is built once per version of PyTorch into PEEL_ORACLE_CACHE (default: the folder for temporary files).
 The exit status is the program's own.
 
-Blind, which conformance.md's table of exclusions repeats:
-  * calls made inside a TorchDispatchMode or __torch_dispatch__ handler (all keys above Python are excluded there);
-  * threads that the program starts (the oracle's key is in the included set of the main thread only);
+Blind, which exclusions.py repeats:
+  * calls made inside a TorchDispatchMode or __torch_dispatch__ handler, or below a key above the oracle's own (PythonDispatcher,
+    PreDispatch): their landing hop is a row, but not whether it was a call or a redispatch;
+  * threads that anything but Python's threading starts (a thread's included set begins without the oracle's key);
   * hops of operators registered from C++ while the program runs;
   * a kernel whose torch.library.Library is dropped while it is wrapped.
 """
@@ -20,6 +21,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import threading
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SKIP = {"Undefined", "TESTING_ONLY_GenericMode"}
@@ -97,6 +99,20 @@ def wrap_new(library):
     torch.library.Library.impl = wrapped
 
 
+def follow_threads(library):
+    """Threads that Python starts are recorded too."""
+    run = threading.Thread.run
+
+    def recorded(self):
+        library.oracle_mode(1)
+        try:
+            run(self)
+        finally:
+            library.oracle_mode(0)
+
+    threading.Thread.run = recorded
+
+
 def child(program, out, ops, arguments):
     """Runs the program in this process, which has imported torch already, and writes the rows. Doesn't return."""
     library = ctypes.CDLL(build())
@@ -107,6 +123,7 @@ def child(program, out, ops, arguments):
         code = compile(f.read(), program, "exec")
     sys.argv = [program, *arguments]
     sys.path[0] = os.path.dirname(os.path.abspath(program))
+    follow_threads(library)
     library.oracle_mode(1)
     status = 0
     try:

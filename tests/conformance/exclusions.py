@@ -1,0 +1,35 @@
+"""What the comparison leaves out, and why. Nothing is left out that isn't in this table; run.py prints how often each row applied.
+
+A row is (name, what is not compared, reason, test). `test(oracle_row, session_row, field)` says whether a difference in that field is covered.
+Fields: kind, arguments, raised, ...; see compare.py.
+"""
+
+
+def unknown_kind(oracle, session, what):
+    return what == "kind" and oracle.kind == "unknown" and session.kind in ("call", "redispatch")
+
+
+def unknown_arguments(oracle, session, what):
+    return what == "arguments" and (oracle.kind == "unknown" or oracle.arguments is None)
+
+
+def message(oracle, session, what):
+    return what == "message"
+
+
+EXCLUSIONS = [
+    ("kind in a blind spot", "call or redispatch",
+     "inside mode handlers, and below keys above the oracle's own, the oracle sees where a hop landed but not how it came there",
+     unknown_kind),
+    ("arguments in a blind spot", "the union over the arguments", "the same: only the oracle's rows of kind call say it", unknown_arguments),
+    ("message", "the exception's text",
+     "the oracle sees C++ exceptions as they pass, before Python's type and text are known; that both raised is compared", message),
+]
+
+
+def excluded(oracle, session, what):
+    """The name of the exclusion that covers this difference, or None."""
+    for name, _, _, test in EXCLUSIONS:
+        if test(oracle, session, what):
+            return name
+    return None
