@@ -1,0 +1,39 @@
+// The window's entry: what the command line hands over, and nothing that needs ImGui.
+#pragma once
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app/recording.h"
+
+namespace peel::app {
+
+/// A program that can be (re)started from the window. `start` blocks (it may build the agent for a minute), so
+/// the window calls it on a thread of its own; it reports progress and ends early with an error once
+/// `cancel` is true. Each call makes a new recording that replaces the session file.
+struct Startable {
+  std::string title;                        // `train_step.py`
+  std::vector<std::string> command_line;    // PROGRAM [ARGS] or -m MODULE [ARGS]
+  std::function<Result<std::unique_ptr<Recording>>(const std::function<void(launch::BuildProgress)>& progress,
+                                                   const std::atomic<bool>* cancel)>
+      start;
+};
+
+struct WindowOptions {
+  /// peel open: the file. peel run: where the recording goes (there is none before the first start returned).
+  std::string session_path;
+  /// peel run: start this when the window opens, and again at "run again". Without `start`: post-mortem.
+  Startable program;
+  bool first_run = false;  // `./dev run` and `peel run` of a sample: offers the four stops
+};
+
+/// Shows the window until it is closed; ends a program that still runs. `program_status` (when not null) gets
+/// the exit status of the last run that ended, untouched when none did. kDone, or kCouldNot after a message.
+int run_window(const WindowOptions&, int* program_status);
+
+/// Can a window open here (DISPLAY or WAYLAND_DISPLAY answers)? Else `why_not` is a sentence.
+bool has_display(std::string* why_not);
+
+}  // namespace peel::app
