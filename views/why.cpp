@@ -14,7 +14,7 @@ namespace {
 using theme::Type;
 using theme::u;
 
-constexpr float kMatrixRow = 18, kColumnMin = 38, kLabelMin = 120, kLabelBest = 186;
+constexpr float kMatrixRow = 18, kColumnMin = 36, kLabelMin = 150, kLabelBest = 186;
 
 class WhyPanel : public Panel {
  public:

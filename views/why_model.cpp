@@ -178,7 +178,7 @@ void make_matrix(const Session& s, const Why& w, WhyModel& m) {
   const KeyId own = s.event(w.event).key;
   for (const WhyKey& k : w.keys) {
     WhyColumn c{k.key, key_text(s, k.key), look_of(k.verdict)};
-    c.won = k.verdict == Verdict::kRan || (m.missing && k.key == own);
+    c.won = k.key == own;
     c.relevance = relevance_of(k.verdict);
     const char* gloss = key_gloss(c.name);
     c.hover = c.name + (gloss && *gloss ? std::string(": ") + gloss : "") + "\n" + (k.reason.empty() ? verdict_words(k.verdict) : k.reason);
