@@ -1,0 +1,107 @@
+// The small tables of a session in memory, appended to by the loader, read by any thread.
+#pragma once
+#include <map>
+#include <memory>
+#include <optional>
+#include <shared_mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "sessions/session.h"
+#include "sessions/sqlite_read.h"
+#include "sessions/stable.h"
+
+namespace peel {
+
+/// A frame of Python with what is derived from it.
+struct StackRow {
+  StackId parent;
+  const std::string* file;
+  const std::string* function;
+  int line;
+  StackId user;  // innermost frame of the user's own code at or above this one
+};
+
+/// True for files that are nobody's program: site-packages, torch, the standard library, `<frozen ...>`.
+bool is_library_file(std::string_view path);
+
+class Tables {
+ public:
+  // ---- loader's thread
+  /// Reads what is new. Returns true when anything changed. The first thing that is wrong with a row goes to *trouble.
+  bool refresh(ReadConnection&, std::string* trouble);
+  const std::string* string(ReadConnection&, uint32_t id);  // by string.id; stays valid
+
+  // ---- any thread
+  RowTable<Key> keys;
+  RowTable<Keyset> keysets;
+  RowTable<Op> ops;
+  RowTable<Kernel> kernels;
+  RowTable<Tls> tls;
+  RowTable<Thread> threads;
+  RowTable<StackRow> stacks;
+
+  std::string meta(std::string_view key) const;
+  std::vector<std::pair<std::string, std::string>> all_meta() const;
+  std::vector<Slot> table(OpId, EventId at) const;
+  uint64_t mask(OpId, EventId at, int backend) const;  // all ones when none is known
+  std::vector<KernelId> kernels_of(OpId) const;
+  KeyId key_by_name(std::string_view) const;
+  std::vector<Span> spans() const;
+  std::vector<Raised> raised() const;
+  std::vector<Raised> raised_in(EventId first, EventId last) const;
+  std::vector<Output> output() const;
+  std::vector<Loss> losses() const;
+  std::vector<Bookmark> bookmarks() const;
+  /// Shown from now on; the file is not touched.
+  void put_bookmark(EventId, std::string_view text, bool present);
+  /// Those that are only in memory, by event; nothing = to be removed.
+  std::map<uint32_t, std::optional<std::string>> unsaved_bookmarks() const;
+  void bookmarks_saved();
+
+ private:
+  template <class Row>
+  struct Versions {
+    EventId since;
+    std::vector<Row> rows;
+  };
+  bool read_meta(ReadConnection&);
+  bool read_keys(ReadConnection&);
+  bool read_keysets(ReadConnection&);
+  bool read_ops(ReadConnection&);
+  bool read_kernels(ReadConnection&);
+  bool read_tls(ReadConnection&);
+  bool read_threads(ReadConnection&);
+  bool read_stacks(ReadConnection&);
+  bool read_slots(ReadConnection&);
+  bool read_masks(ReadConnection&);
+  bool read_spans(ReadConnection&);
+  bool read_errors(ReadConnection&);
+  bool read_output(ReadConnection&);
+  bool read_losses(ReadConnection&);
+  bool read_bookmarks(ReadConnection&);
+  void fault(const std::string& sentence);
+  bool budget(const char* table, uint64_t rows);
+
+  std::string trouble_;
+  uint32_t last_keyset_ = 0, last_op_ = 0, last_kernel_ = 0, last_tls_ = 0, last_stack_ = 0, last_span_ = 0;
+  int64_t last_slot_ = 0, last_mask_ = 0, last_error_ = 0, last_output_ = 0;
+  std::unordered_map<uint32_t, std::unique_ptr<std::string>> strings_;  // loader only
+  std::vector<size_t> open_spans_;
+
+  mutable std::shared_mutex mutex_;  // everything below
+  std::map<std::string, std::string, std::less<>> meta_;
+  std::unordered_map<std::string, KeyId> key_names_;
+  std::unordered_map<uint32_t, std::vector<Versions<Slot>>> slots_;
+  std::unordered_map<uint32_t, std::vector<Versions<Mask>>> masks_;
+  std::unordered_map<uint32_t, std::vector<KernelId>> kernels_of_;
+  std::vector<Span> spans_;
+  std::vector<Raised> raised_;  // by event
+  std::vector<Output> output_;
+  std::vector<Loss> losses_;
+  std::map<uint32_t, std::string> bookmarks_;
+  std::map<uint32_t, std::optional<std::string>> unsaved_bookmarks_;  // nothing = removed
+};
+
+}  // namespace peel
