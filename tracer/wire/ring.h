@@ -12,7 +12,7 @@
 //       fill(at, now);
 //       producer.publish(words);
 //     }                                             // ~Busy: after the record is published
-// `busy` is what lets the drain put ids in begin order (sessions/drain/merge.h has the argument), so a
+// `busy` is what lets the drain put ids in begin order (sessions/drain_merge.h has the argument), so a
 // thread must not block on anything but its own ring or the arena while it is set.
 // Times in one ring must not go back (Waited, which is written from inside `reserve`, is exempt).
 // In drop mode, a hop whose Begin was refused must not write anything else, its End included.

@@ -1,0 +1,39 @@
+// Which autograd node is it? Turns (address, sequence number) into node ids, and writes nodes and edges.
+//
+// A node that an edge or a run names before it was reported is created at once and filled in later.
+// Nodes without a number of their own (AccumulateGrad) are told apart by their variable.
+#pragma once
+#include <cstdint>
+#include <unordered_map>
+
+#include "sessions/drain_ledger.h"
+#include "sessions/drain_tensors.h"
+#include "tracer/wire/wire.h"
+
+namespace peel {
+
+class NodeBook {
+ public:
+  NodeBook(Ledger& ledger, TensorBook& tensors) : ledger_(ledger), tensors_(tensors) {}
+
+  /// A Node record that stands in hop `event` (0 = in none). Returns the node, 0 when it was reported before.
+  uint32_t report(const wire::Node&, const wire::Edge*, uint32_t name, uint32_t event);
+  void set_output(uint32_t node, uint32_t tensor);
+  /// The node at that address; made when it was never reported.
+  uint32_t at(uint64_t address, uint64_t sequence_nr, uint32_t event);
+
+ private:
+  struct Entry {
+    uint32_t node = 0;
+    uint32_t variable = 0;
+    uint64_t sequence_nr = 0;
+    bool reported = false;
+  };
+  Entry& mention(uint64_t address, uint64_t sequence_nr, uint32_t event);
+
+  Ledger& ledger_;
+  TensorBook& tensors_;
+  std::unordered_map<uint64_t, Entry> entries_;
+};
+
+}  // namespace peel

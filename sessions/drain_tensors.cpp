@@ -1,0 +1,136 @@
+#include "sessions/drain_tensors.h"
+
+namespace peel {
+namespace {
+
+constexpr const char* kIdentity = "inferred: tensor identity";
+constexpr const char* kIdentityMeaning =
+    "A tensor was met at the address of another one, with another storage, dtype, shape or an older version, and no write explains it: "
+    "it is taken for a tensor that was made where the recorder cannot see.";
+
+}  // namespace
+
+TensorBook::Storage* TensorBook::storage_of(uint64_t address, uint32_t event, bool fresh) {
+  if (!address) return nullptr;
+  Storage& s = storages_[address];
+  if (!s.number || fresh) s = {++ledger_.storages, event, 0};
+  s.seen = event;
+  return &s;
+}
+
+TensorBook::Life& TensorBook::start(uint64_t impl, uint32_t birth, uint32_t event, uint64_t storage_address, Storage* storage, uint32_t base) {
+  Life& life = lives_[impl];
+  life = Life();
+  life.tensor = ++ledger_.tensors;
+  life.base = base;
+  life.storage_address = storage_address;
+  life.storage = storage;
+  life.version = wire::kNoVersion;
+  if (storage && !storage->owner) storage->owner = life.tensor;
+  ledger_.batch()[Table::kTensor].add(life.tensor, cell(birth), kNullCell, storage ? int64_t{storage->number} : kNullCell, cell(base), event);
+  return life;
+}
+
+bool TensorBook::changed(const Life& life, const wire::Tensor& t, uint32_t meta) const {
+  if (life.written || life.bare) return false;
+  if (life.storage_address != t.storage) return true;
+  if (life.version != wire::kNoVersion && t.version != wire::kNoVersion && t.version < life.version) return true;
+  return !ledger_.catalog.same_kind(life.meta, meta);
+}
+
+/// The tensor looks like this now.
+void TensorBook::look(Life& life, const wire::Tensor& t, uint32_t meta, uint32_t event) {
+  if (meta) life.meta = meta;
+  life.version = t.version;
+  life.written = false;
+  if (life.storage_address != t.storage || life.bare) {
+    life.storage_address = t.storage;
+    life.storage = storage_of(t.storage, event, false);
+    if (life.bare && life.storage) {
+      if (!life.storage->owner) life.storage->owner = life.tensor;
+      if (int64_t* row = ledger_.pending_tensor(life.tensor)) {
+        row[3] = life.storage->number;
+      } else {
+        ledger_.batch().add(Small::kTensorFill, {int64_t{life.tensor}, int64_t{life.storage->number}});
+      }
+    }
+    life.bare = false;
+  }
+  if (life.storage) life.storage->seen = event;
+}
+
+TensorBook::Met TensorBook::argument(const MeetingPlace& place, const wire::Tensor& t, const Description* description) {
+  if (t.flags & wire::kUndefined || !t.impl) return {0, description ? ledger_.catalog.meta(*description) : 0, 0};
+  uint32_t meta = description ? ledger_.catalog.meta(*description) : 0;
+  const auto at = lives_.find(t.impl);
+  Life* life = at == lives_.end() ? nullptr : &at->second;
+  if (life && !meta) meta = life->meta;
+  if (life && changed(*life, t, meta)) {
+    ledger_.catalog.lose(kIdentity, 1, kIdentityMeaning);
+    life = nullptr;
+  }
+  if (!life) life = &start(t.impl, 0, place.event, t.storage, storage_of(t.storage, place.event, false), 0);
+  look(*life, t, meta, place.event);
+  return {life->tensor, meta, life->base};
+}
+
+TensorBook::Met TensorBook::result(const MeetingPlace& place, const wire::Tensor& t, const Description* description) {
+  if (t.flags & wire::kUndefined || !t.impl) return {0, description ? ledger_.catalog.meta(*description) : 0, 0};
+  uint32_t meta = description ? ledger_.catalog.meta(*description) : 0;
+  const auto at = lives_.find(t.impl);
+  Life* life = at == lives_.end() ? nullptr : &at->second;
+
+  bool known = false;
+  const ArgumentSeen* lender = nullptr;  // an argument whose storage it has
+  for (size_t i = place.chain_begin; i < place.arguments->size(); ++i) {
+    const ArgumentSeen& a = (*place.arguments)[i];
+    if (a.impl == t.impl) known = life != nullptr;
+    if (!lender && t.storage && a.storage == t.storage) lender = &a;
+  }
+  if (!known && life && life->returned >= place.event && life->returned_thread == place.thread) {
+    known = t.flags & wire::kSameAsInner || !changed(*life, t, meta);
+  }
+  if (!known) {
+    if (t.flags & wire::kSameAsInner && !life) {
+      ledger_.catalog.lose("results without description", 1, "A result was said to be the same as an inner one that is not in the recording.");
+    }
+    Storage* storage = nullptr;
+    uint32_t base = 0;
+    if (lender) {
+      storage = storage_of(t.storage, place.event, false);
+      base = lender->base ? lender->base : lender->tensor;
+    } else if (t.storage) {
+      const auto s = storages_.find(t.storage);
+      const bool inside = s != storages_.end() && s->second.seen >= place.event;
+      storage = storage_of(t.storage, place.event, !inside);
+      if (inside) base = storage->owner;
+    }
+    life = &start(t.impl, place.event, place.event, t.storage, storage, base);
+  } else if (!meta) {
+    meta = life->meta;
+  }
+  look(*life, t, meta, place.event);
+  life->returned = place.event;
+  life->returned_thread = place.thread;
+  return {life->tensor, meta, life->base};
+}
+
+TensorBook::Written TensorBook::written(const MeetingPlace& place, uint64_t impl, uint64_t storage) {
+  if (!impl) return {0, 0};
+  const auto at = lives_.find(impl);
+  Life& life = at != lives_.end() ? at->second : start(impl, 0, place.event, storage, storage_of(storage, place.event, false), 0);
+  life.written = true;
+  const auto s = storages_.find(storage);
+  return {life.tensor, s == storages_.end() ? (life.storage ? life.storage->number : 0) : s->second.number};
+}
+
+uint32_t TensorBook::at(uint64_t impl, uint32_t event) {
+  if (!impl) return 0;
+  const auto at = lives_.find(impl);
+  if (at != lives_.end()) return at->second.tensor;
+  Life& life = start(impl, 0, event, 0, nullptr, 0);
+  life.bare = true;
+  return life.tensor;
+}
+
+}  // namespace peel

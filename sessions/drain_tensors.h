@@ -1,0 +1,74 @@
+// Which tensor is it? Turns the addresses that a process reports into tensors with a life.
+//
+// An address identifies a TensorImpl only while it lives, and deaths are not reported. So:
+//  * a result that is no argument of its call chain and was not returned by a hop inside its own hop is
+//    newborn, also when the address is known;
+//  * an argument is the tensor last known at its address, unless storage, dtype or shape changed, or its
+//    version went back, with no write in between: then it is a tensor that was made unseen (counted as
+//    "inferred: tensor identity");
+//  * storages follow the same way: a newborn shares the storage of an argument, or of a tensor met inside
+//    its hop, or has a new one.
+#pragma once
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "sessions/drain_ledger.h"
+#include "tracer/wire/wire.h"
+
+namespace peel {
+
+/// An argument of an open hop.
+struct ArgumentSeen {
+  uint64_t impl, storage;
+  uint32_t tensor, base;
+};
+/// Where a tensor is met: the hop, its thread, and the arguments of its whole call chain.
+struct MeetingPlace {
+  uint32_t event, thread;
+  const std::vector<ArgumentSeen>* arguments;  // of the thread
+  size_t chain_begin;                          // the chain's arguments begin here
+};
+
+class TensorBook {
+ public:
+  explicit TensorBook(Ledger& ledger) : ledger_(ledger) {}
+
+  struct Met {
+    uint32_t tensor = 0, meta = 0, base = 0;
+  };
+  /// `description` null: not sent (kSameAsInner).
+  Met argument(const MeetingPlace&, const wire::Tensor&, const Description*);
+  Met result(const MeetingPlace&, const wire::Tensor&, const Description*);
+  /// After a write the tensor may look different.
+  struct Written {
+    uint32_t tensor, storage;
+  };
+  Written written(const MeetingPlace&, uint64_t impl, uint64_t storage);
+  /// The tensor at an address as of now, made when nothing is known (0 for address 0).
+  uint32_t at(uint64_t impl, uint32_t event);
+
+ private:
+  struct Storage {
+    uint32_t number = 0, seen = 0, owner = 0;  // seen: the newest hop that met it
+  };
+  struct Life {
+    uint32_t tensor = 0, meta = 0, base = 0, version = 0;
+    uint64_t storage_address = 0;
+    Storage* storage = nullptr;
+    uint32_t returned = 0, returned_thread = 0;  // the hop that returned it last
+    bool written = false;                        // since it was last described
+    bool bare = false;                           // storage not known yet
+  };
+
+  Life& start(uint64_t impl, uint32_t birth, uint32_t event, uint64_t storage_address, Storage*, uint32_t base);
+  Storage* storage_of(uint64_t address, uint32_t event, bool fresh);
+  bool changed(const Life&, const wire::Tensor&, uint32_t meta) const;
+  void look(Life&, const wire::Tensor&, uint32_t meta, uint32_t event);
+
+  Ledger& ledger_;
+  std::unordered_map<uint64_t, Life> lives_;
+  std::unordered_map<uint64_t, Storage> storages_;
+};
+
+}  // namespace peel

@@ -1,0 +1,96 @@
+// What the drain's thread hands to the writer's thread: the rows between two commits.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace peel {
+
+/// SQL NULL among the integers of a big table.
+constexpr int64_t kNullCell = INT64_MIN;
+constexpr int64_t cell(uint32_t id) { return id ? static_cast<int64_t>(id) : kNullCell; }
+
+/// The big tables: integers only, many rows.
+enum class Table : uint8_t { kEvent, kArgument, kResult, kTensor, kTensorMeta, kWrite, kNode, kEdge, kNodeRun, kStack, kTableSlot, kOpMask, kCount };
+struct TableShape {
+  const char* name;
+  uint8_t columns;
+  bool by_place;  // primary key (event, position, list_index): sorted before it is inserted
+};
+constexpr TableShape kTableShapes[] = {
+    {"event", 14, false},      {"argument", 9, true}, {"result", 9, true}, {"tensor", 6, false},   {"tensor_meta", 8, false}, {"write", 5, false},
+    {"node", 9, false},        {"edge", 4, false},    {"node_run", 5, false}, {"stack", 5, false}, {"table_slot", 5, false},  {"op_mask", 4, false},
+};
+static_assert(std::size(kTableShapes) == static_cast<size_t>(Table::kCount));
+
+/// Rows of one big table, one after another.
+class Rows {
+ public:
+  size_t size() const { return cells_.size() / columns_; }
+  bool empty() const { return cells_.empty(); }
+  int64_t* row(size_t i) { return cells_.data() + i * columns_; }
+  const int64_t* row(size_t i) const { return cells_.data() + i * columns_; }
+  template <class... Cells>
+  void add(Cells... cells) {
+    const int64_t values[] = {static_cast<int64_t>(cells)...};
+    cells_.insert(cells_.end(), std::begin(values), std::end(values));
+  }
+  void clear() { cells_.clear(); }
+
+ private:
+  friend struct Batch;
+  std::vector<int64_t> cells_;
+  size_t columns_ = 1;
+};
+
+/// The small tables, and changes to rows that were committed earlier: a statement each (writer.cpp).
+enum class Small : uint8_t {
+  kString, kKey, kKeyset, kOp, kOpArgument, kProcess, kThread, kTls, kKernel, kSpan, kSource, kOutput, kError, kLoss, kMeta,
+  kProcessEnd, kThreadName, kSpanEnd, kNodeFill, kNodeOutput, kTensorFill, kCount
+};
+using Cell = std::variant<std::monostate, int64_t, std::string>;
+struct SmallRow {
+  Small what;
+  std::vector<Cell> cells;
+};
+/// The end of a hop that was committed while it was open.
+struct EventEnd {
+  uint32_t event;
+  uint32_t flags;
+  int64_t end_ns;
+};
+
+struct Batch {
+  Batch() {
+    for (size_t i = 0; i < big.size(); ++i) big[i].columns_ = kTableShapes[i].columns;
+  }
+  Rows& operator[](Table t) { return big[static_cast<size_t>(t)]; }
+  void add(Small what, std::vector<Cell> cells) { small.push_back({what, std::move(cells)}); }
+  bool empty() const {
+    for (const Rows& r : big) {
+      if (!r.empty()) return false;
+    }
+    return small.empty() && ends.empty();
+  }
+  size_t rows() const {
+    size_t n = small.size() + ends.size();
+    for (const Rows& r : big) n += r.size();
+    return n;
+  }
+  void clear() {
+    for (Rows& r : big) r.clear();
+    small.clear();
+    ends.clear();
+  }
+
+  std::array<Rows, static_cast<size_t>(Table::kCount)> big;
+  std::vector<SmallRow> small;
+  std::vector<EventEnd> ends;
+  uint64_t hops = 0;  // of the whole session, this batch included
+};
+
+}  // namespace peel
