@@ -79,11 +79,16 @@ std::string describe(const at::Tensor& t) {
   if (!t.defined()) return "undef";
   std::ostringstream o;
   o << c10::toString(t.scalar_type()) << "[";
-  try {
-    auto sizes = t.sizes();
-    for (size_t i = 0; i < sizes.size(); i++) o << (i ? "," : "") << sizes[i];
-  } catch (...) {
-    o << "?";  // symbolic or nested sizes
+  if (t.layout() == c10::kStrided && !t.is_nested()) {
+    const char* comma = "";
+    for (const c10::SymInt& size : t.sym_sizes()) {
+      auto number = size.maybe_as_int();
+      o << comma;
+      o << (number ? std::to_string(*number) : "?");
+      comma = ",";
+    }
+  } else {
+    o << "?";
   }
   o << "]";
   if (t.unsafeGetTensorImpl()->is_wrapped_number()) o << "w";
@@ -250,6 +255,13 @@ extern "C" {
 void oracle_mode(int on) {
   c10::impl::tls_set_dispatch_key_included(kOwnKey, on != 0);
   if (on) base_sequence = at::sequence_number::peek();
+}
+
+/// The same without counting nodes anew. Returns whether it was on.
+int oracle_aside(int on) {
+  bool was = c10::impl::tls_is_dispatch_key_included(kOwnKey);
+  c10::impl::tls_set_dispatch_key_included(kOwnKey, on != 0);
+  return was;
 }
 
 /// Wraps the kernel now computed for the runtime key `from`, registering the wrapper at `at`: the key or alias

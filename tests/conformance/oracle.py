@@ -8,8 +8,8 @@ installed torch. The library is built once per version of PyTorch into PEEL_ORAC
 The exit status is the program's own.
 
 Blind, which exclusions.py repeats:
-  * calls made inside a TorchDispatchMode or __torch_dispatch__ handler, or below a key above the oracle's own (PythonDispatcher,
-    PreDispatch): their landing hop is a row, but not whether it was a call or a redispatch;
+  * calls made inside a TorchDispatchMode or __torch_dispatch__ handler, while the Python dispatcher is enabled
+    (torch.compile traces so), or below PreDispatch: their landing hop is a row, but not whether it was a call or a redispatch;
   * threads that anything but Python's threading starts (a thread's included set begins without the oracle's key);
   * hops of operators registered from C++ while the program runs;
   * a kernel whose torch.library.Library is dropped while it is wrapped.
@@ -113,6 +113,28 @@ def follow_threads(library):
     threading.Thread.run = recorded
 
 
+def step_aside(library):
+    """While the Python dispatcher is on, only hops are seen: it takes the highest key left below its own, and must not find the oracle's."""
+    import torch
+    original = torch._C._EnablePythonDispatcher
+
+    class Aside:
+        def __enter__(self):
+            self.was = library.oracle_aside(0)
+            self.guard = original()
+            return self.guard.__enter__()
+
+        def __exit__(self, *raised):
+            result = self.guard.__exit__(*raised)
+            library.oracle_aside(self.was)
+            return result
+
+    torch._C._EnablePythonDispatcher = Aside
+    for module in list(sys.modules.values()):
+        if getattr(module, "enable_python_dispatcher", None) is original:
+            module.enable_python_dispatcher = Aside
+
+
 def child(program, out, ops, arguments):
     """Runs the program in this process, which has imported torch already, and writes the rows. Doesn't return."""
     library = ctypes.CDLL(build())
@@ -124,6 +146,7 @@ def child(program, out, ops, arguments):
     sys.argv = [program, *arguments]
     sys.path[0] = os.path.dirname(os.path.abspath(program))
     follow_threads(library)
+    step_aside(library)
     library.oracle_mode(1)
     status = 0
     try:

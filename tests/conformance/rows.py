@@ -46,12 +46,12 @@ def fold(raw):
     """The oracle's rows, each call and the landing hop one deeper made one."""
     rows = []
     open_rows = {}  # thread -> [(oracle's depth, folded row)]
-    previous = None
+    previous = {}   # thread -> its last row
     for index, r in enumerate(raw):
         stack = open_rows.setdefault(r["thread"], [])
         lands = (r["kind"] == "hop" and stack and stack[-1][0] == r["depth"] - 1 and stack[-1][1].kind == "missing_kernel" and
-                 previous is not None and previous["thread"] == r["thread"] and stack[-1][1].op == r["op"])
-        previous = r
+                 previous[r["thread"]]["kind"] == "call" and stack[-1][1].op == r["op"])
+        previous[r["thread"]] = r
         nodes = [Node(n["name"], n["seq"], n["next"], n["seq"] >= r["seq"][0]) for n in r["nodes"]]
         if lands:
             row = stack[-1][1]
