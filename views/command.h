@@ -3,6 +3,7 @@
 #pragma once
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace peel::views {
@@ -19,6 +20,8 @@ struct Command {
   std::function<bool()> enabled;         // null = always
   std::function<void()> run;
   std::function<bool()> checked;         // for toggles; null = not a toggle
+  const char* context = "";              // "" = whole window; "list" = only while a panel with a list has the focus
+  bool repeats = false;                  // holding the key repeats it
 };
 
 class CommandTable {

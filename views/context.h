@@ -34,6 +34,8 @@ class Context {
   void select(EventId e);
   void back();
   void forward();
+  /// Another session is shown: no selection, no history, no filter.
+  void forget();
   bool can_go_back() const { return at_ > 0; }
   bool can_go_forward() const { return at_ + 1 < history_.size(); }
   uint64_t selection_changes = 0;    // grows with each select: panels compare and scroll into sight once
@@ -44,6 +46,9 @@ class Context {
   std::string filter;                // the Trace panel's filter text
   bool dark = true;
   float scale = 1;
+  std::string focus_field;           // "filter", "find", "edit": the panel that has it takes the focus and clears this
+  /// The Program panel's edits, told to app/, which alone writes files. Empty path: nothing is edited.
+  struct Edit { std::string path, text; bool dirty = false; } edit;
   std::string notice;                // one line for the status bar; cleared by the next action
   std::string open_path;             // Program panel: file to show; "" = that of the selection
 

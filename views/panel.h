@@ -3,6 +3,7 @@
 #pragma once
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "views/context.h"
@@ -18,6 +19,10 @@ class Panel {
   virtual void draw(Context&) = 0;
   /// A new session was opened (or none): drop everything derived from the old one.
   virtual void session_changed(Context&) {}
+  /// A command of context "list" (`list.up`, `list.open`, ...) while this panel has the focus. False: not for it.
+  virtual bool run(Context&, std::string_view /*id*/) { return false; }
+  /// What Ctrl+C puts on the clipboard while this panel has the focus; "" = nothing.
+  virtual std::string copy_text(Context&) { return ""; }
   /// True while background work of this panel goes on (keeps frames coming).
   virtual bool busy() const { return false; }
   bool open = true;                          // shown at all

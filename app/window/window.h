@@ -21,17 +21,33 @@ struct Startable {
       start;
 };
 
+/// `--screenshot OUT.png`: draws until nothing changes by itself any more, writes a picture and ends.
+struct Screenshot {
+  std::string file;        // "" = no screenshot
+  int width = 1280, height = 720;
+  uint32_t select = 0;     // hop to select; 0 = the default selection
+  std::string workspace;   // "" = the first
+  bool light = false;
+  float zoom = 1;
+  int frames = 0;          // at least so many frames are drawn first
+  std::string command;     // id of a command to run before the picture (`help.keys`), "" = none
+};
+
 struct WindowOptions {
   /// peel open: the file. peel run: where the recording goes (there is none before the first start returned).
   std::string session_path;
   /// peel run: start this when the window opens, and again at "run again". Without `start`: post-mortem.
   Startable program;
   bool first_run = false;  // `./dev run` and `peel run` of a sample: offers the four stops
+  Screenshot screenshot;
 };
 
 /// Shows the window until it is closed; ends a program that still runs. `program_status` (when not null) gets
 /// the exit status of the last run that ended, untouched when none did. kDone, or kCouldNot after a message.
 int run_window(const WindowOptions&, int* program_status);
+
+/// The key table of the README as GitHub Markdown, made from the command table.
+std::string keys_markdown();
 
 /// Can a window open here (DISPLAY or WAYLAND_DISPLAY answers)? Else `why_not` is a sentence.
 bool has_display(std::string* why_not);

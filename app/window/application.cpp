@@ -1,0 +1,280 @@
+#include "app/window/application.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+#include "app/window/dialogs.h"
+#include "app/window/keys.h"
+#include "imgui.h"
+#include "imgui_internal.h"
+#include "views/pen.h"
+#include "views/words.h"
+
+namespace peel::app {
+
+using views::theme::u;
+
+Application::Application(WindowOptions o, std::unique_ptr<ProgramHandle> program)
+    : options_(std::move(o)), program_(std::move(program)), panels_(views::make_panels()), dialogs_(std::make_unique<Dialogs>(*this)),
+      workspace_(&workspaces()[0]) {
+  context_.commands = &commands_;
+  register_commands(*this);
+  if (!program_ && options_.program.start) program_ = make_program_handle(options_.program);
+  guide_open_ = options_.first_run;
+}
+Application::~Application() = default;
+
+// ---- sessions
+
+Status Application::open(const std::string& path) {
+  Result<std::unique_ptr<Session>> s = Session::open(path);
+  if (!s) return Error{s.error()};
+  settings_.remember(path);
+  if (ImGui::GetCurrentContext()) ImGui::MarkIniSettingsDirty();
+  show(std::move(*s));
+  return {};
+}
+
+void Application::show(std::unique_ptr<Session> s) {
+  context_.session = s.get();
+  context_.forget();
+  stepper_.forget();
+  stops_.clear(), stop_ = 0, guide_generation_ = 0;
+  for (auto& p : panels_) p->session_changed(context_);
+  dialogs_->session_changed();
+  session_ = std::move(s);  // only now may the old one go
+  default_pending_ = session_ != nullptr;
+  seen_generation_ = 0;
+}
+void Application::close_session() { show(nullptr); }
+
+// A useful first selection as soon as there is enough to choose from; the reader's own choice wins.
+void Application::select_default() {
+  if (!default_pending_ || !session_) return;
+  if (context_.selected) {
+    default_pending_ = false;
+    return;
+  }
+  const bool ready = session_->progress().ready;
+  if (const uint32_t wanted = options_.screenshot.select; wanted && session_->size() >= wanted) {
+    context_.select(EventId(wanted));
+    default_pending_ = false;
+    return;
+  }
+  if (!ready || session_->generation() == seen_generation_) return;
+  seen_generation_ = session_->generation();
+  if (session_->live() && session_->size() < 50) return;
+  if (!session_->size()) {
+    default_pending_ = session_->live();
+    return;
+  }
+  context_.select(views::default_selection(*session_, {}));
+  default_pending_ = false;
+}
+
+void Application::watch_program() {
+  if (!program_) return;
+  context_.program = program_->state();
+  if (const int n = program_->recordings(); n != recordings_seen_) {
+    recordings_seen_ = n;
+    if (const Status s = open(options_.session_path); !s) say(s.error());
+  }
+}
+
+std::string Application::title() const {
+  if (!session_) return "Peel";
+  return std::filesystem::path(session_->path()).filename().string() + " - Peel";
+}
+
+bool Application::busy() const {
+  if (dialogs_->busy() || rebuild_) return true;
+  if (session_ && (session_->live() || !session_->progress().ready)) return true;
+  if (program_ && context_.program.run != views::ProgramState::Run::kEnded) return true;
+  return std::any_of(panels_.begin(), panels_.end(), [](const auto& p) { return p->open && p->busy(); });
+}
+bool Application::settled() const {
+  return frames_ > 8 && !busy() && (!session_ || session_->progress().ready) && !default_pending_;
+}
+
+// ---- panels and workspaces
+
+views::Panel* Application::panel(std::string_view title) {
+  for (auto& p : panels_) if (title == p->title()) return p.get();
+  return nullptr;
+}
+const char* Application::remember_text(std::string s) { return texts_.emplace_back(std::move(s)).c_str(); }
+
+bool Application::offered(const Workspace& w) const {
+  return std::any_of(panels_.begin(), panels_.end(), [&](const auto& p) { return std::string_view(w.needs) == p->title(); });
+}
+void Application::use_workspace(const Workspace& w) {
+  if (!offered(w)) return;
+  workspace_ = &w;
+  settings_.workspace = w.name;
+  sync_closed();
+  if (ImGui::GetCurrentContext()) ImGui::MarkIniSettingsDirty();
+}
+void Application::reset_layout() {
+  rebuild_ = true;
+  for (auto& p : panels_) show_panel(*p, std::any_of(workspace_->places.begin(), workspace_->places.end(), [&](const Place& i) { return std::string_view(i.panel) == p->title(); }));
+}
+void Application::sync_closed() {
+  for (auto& p : panels_) {
+    const bool placed = std::any_of(workspace_->places.begin(), workspace_->places.end(), [&](const Place& i) { return std::string_view(i.panel) == p->title(); });
+    const std::string name = std::string(p->title()) + "@" + workspace_->name;
+    const bool closed = std::find(settings_.closed.begin(), settings_.closed.end(), name) != settings_.closed.end();
+    const bool opened = std::find(settings_.closed.begin(), settings_.closed.end(), "+" + name) != settings_.closed.end();
+    p->open = opened || (placed && !closed);
+  }
+}
+void Application::show_panel(views::Panel& p, bool shown) {
+  p.open = shown;
+  const std::string name = std::string(p.title()) + "@" + workspace_->name;
+  std::erase(settings_.closed, name);
+  std::erase(settings_.closed, "+" + name);
+  settings_.closed.push_back(shown ? "+" + name : name);
+  if (shown) to_focus_ = p.title();
+  if (ImGui::GetCurrentContext()) ImGui::MarkIniSettingsDirty();
+}
+void Application::focus_panel(std::string_view title) {
+  views::Panel* p = panel(title);
+  if (!p) return;
+  if (!p->open) show_panel(*p, true);
+  to_focus_ = title;
+}
+
+void Application::set_theme(bool dark, float zoom) {
+  settings_.dark = context_.dark = dark, settings_.zoom = zoom;
+  context_.scale = display_scale_ * zoom;
+  views::theme::apply(dark, context_.scale);
+  if (ImGui::GetCurrentContext()) ImGui::MarkIniSettingsDirty();
+}
+void Application::set_display_scale(float s) {
+  display_scale_ = s;
+  set_theme(settings_.dark, settings_.zoom);
+}
+
+// ---- actions
+
+void Application::step(views::Step s) {
+  if (!session_ || !context_.selected) return;
+  const EventId to = stepper_.step(*session_, s, context_.selected);
+  if (to) context_.select(to);
+  else say(views::why_not(s));
+}
+
+void Application::go_to(EventId e) {
+  if (session_ && e && e.value <= session_->size()) context_.select(e);
+}
+
+void Application::toggle_bookmark() {
+  if (!session_ || !context_.selected) return;
+  const std::vector<Bookmark> marks = session_->bookmarks();
+  const bool marked = std::any_of(marks.begin(), marks.end(), [&](const Bookmark& b) { return b.event == context_.selected; });
+  const Status s = session_->set_bookmark(context_.selected, "", !marked);
+  if (!s) say(s.error());
+  else say((marked ? "Bookmark taken away from hop " : "Bookmarked hop ") + views::count_text(context_.selected.value) + ".");
+}
+
+void Application::run_again() {
+  if (!program_ || !context_.program.can_run_again) return;
+  if (context_.edit.dirty) return dialogs_->open(Dialogs::Kind::kSave);
+  // The file is replaced: let go of it first.
+  close_session();
+  program_->run_again();
+  context_.program = program_->state();
+}
+
+void Application::copy(const std::string& text) {
+  ImGui::SetClipboardText(text.c_str());
+  size_t lines = size_t(std::count(text.begin(), text.end(), '\n'));
+  say(lines > 1 ? "Copied " + views::plural(lines, "line") + "." : "Copied.");
+}
+
+void Application::show_guide(bool shown) {
+  guide_open_ = shown;
+  guide_generation_ = 0;
+}
+
+// ---- the frame
+
+void Application::frame() {
+  if (!applied_) {
+    applied_ = true;
+    if (const Workspace* w = workspace(settings_.workspace); w && offered(*w)) workspace_ = w;
+    if (!options_.screenshot.workspace.empty())
+      if (const Workspace* w = workspace(options_.screenshot.workspace); w && offered(*w)) workspace_ = w;
+    sync_closed();
+    set_theme(settings_.dark, settings_.zoom);
+    if (settings_.layout != kLayoutVersion) rebuild_ = true, settings_.layout = kLayoutVersion;
+  }
+  watch_program();
+  select_default();
+  run_keys();
+  draw_menu();
+  draw_status();
+  if (guide_open_) draw_guide();
+  draw_panels();
+  dialogs_->draw();
+  frames_++;
+}
+
+void Application::run_keys() {
+  ImGuiIO& io = ImGui::GetIO();
+  if (dialogs_->shown() != Dialogs::Kind::kNone || ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel)) return;
+  const bool typing = io.WantTextInput;
+  for (const views::Command& c : commands_.all())
+    for (views::Chord k : c.keys) {
+      if (typing && !passes_text_field(k)) continue;
+      if (*c.context && (typing || !focused_)) continue;
+      if (!ImGui::IsKeyChordPressed(k, c.repeats ? ImGuiInputFlags_Repeat : ImGuiInputFlags_None)) continue;
+      commands_.run(c.id);
+      return;
+    }
+  // "?" is somewhere else on many layouts; mouse buttons 4 and 5 go back and forward.
+  if (!typing)
+    for (ImWchar w : io.InputQueueCharacters)
+      if (w == '?' && dialogs_->shown() == Dialogs::Kind::kNone) commands_.run("help.keys");
+  if (ImGui::IsMouseClicked(3)) commands_.run("go.back");
+  if (ImGui::IsMouseClicked(4)) commands_.run("go.forward");
+}
+
+void Application::draw_panels() {
+  const ImGuiViewport* viewport = ImGui::GetMainViewport();
+  // The work area is known when menu, status bar and guide have been drawn once.
+  if (frames_ >= 1 && (rebuild_ || !layout_exists(*workspace_))) {
+    build_layout(*workspace_, viewport->WorkSize.x, viewport->WorkSize.y);
+    rebuild_ = false;
+  }
+  for (const Workspace& w : workspaces())
+    if (&w != workspace_ && layout_exists(w)) ImGui::DockSpaceOverViewport(dock_id(w), viewport, ImGuiDockNodeFlags_KeepAliveOnly);
+  ImGui::DockSpaceOverViewport(dock_id(*workspace_), viewport, ImGuiDockNodeFlags_NoWindowMenuButton);
+  const auto& p = views::theme::palette();
+  views::Panel* focused = nullptr;
+  for (auto& panel : panels_) {
+    if (!panel->open) continue;
+    const std::string name = window_name(panel->title(), *workspace_);
+    if (to_focus_ == panel->title()) {
+      ImGui::SetNextWindowFocus();
+      to_focus_.clear();
+    }
+    // The text colour at Begin becomes that of the tab.
+    const ImGuiWindow* window = ImGui::FindWindowByName(name.c_str());
+    ImGui::PushStyleColor(ImGuiCol_Text, views::theme::vec(window && !window->DockTabIsVisible ? p.faint : p.text));
+    ImGui::SetNextWindowSize({u(420), u(320)}, ImGuiCond_FirstUseEver);
+    bool open = true;
+    const bool visible = ImGui::Begin(name.c_str(), &open, ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse | ImGuiWindowFlags_NoCollapse | ImGuiWindowFlags_NoNav);
+    ImGui::PopStyleColor();
+    if (visible) {
+      if (ImGui::IsWindowFocused(ImGuiFocusedFlags_RootAndChildWindows)) focused = panel.get();
+      panel->draw(context_);
+    }
+    ImGui::End();
+    if (!open) show_panel(*panel, false);
+  }
+  if (focused) focused_ = focused;
+  if (frames_ == 3 && !focused_) to_focus_ = "Trace";
+}
+
+}  // namespace peel::app

@@ -1,0 +1,125 @@
+// The command table: every action is a row here. Menus, palette, key help, README's key table and tests are made
+// from it. Letters act while no text field has the focus.
+#include <algorithm>
+
+#include "app/window/application.h"
+#include "app/window/dialogs.h"
+#include "app/window/keys.h"
+#include "imgui.h"
+
+namespace peel::app {
+namespace {
+
+using views::Command;
+using views::Step;
+
+constexpr int kCtrl = ImGuiMod_Ctrl, kShift = ImGuiMod_Shift;
+
+}  // namespace
+
+void register_commands(Application& a) {
+  views::CommandTable& t = a.commands();
+  views::Context& c = a.context();
+  auto open = [&a] { return a.session() != nullptr; };
+  auto placed = [&a, &c] { return a.session() && c.selected; };
+  auto running = [&c] { return c.program.run == views::ProgramState::Run::kRunning || c.program.run == views::ProgramState::Run::kBuildingAgent; };
+  auto dialog = [&a](Dialogs::Kind k) { return [&a, k] { a.dialogs().open(k); }; };
+  auto step = [&a](Step s) { return [&a, s] { a.step(s); }; };
+  auto focus_field = [&a, &c](const char* field) {
+    return [&a, &c, field] {
+      a.focus_panel("Trace");
+      c.focus_field = field;
+    };
+  };
+
+  // File
+  t.add({"file.open", "Open…", "Opens a session file.", "File", {kCtrl | ImGuiKey_O}, nullptr, dialog(Dialogs::Kind::kOpen), nullptr});
+  t.add({"file.close", "Close session", "Shows no session any more.", "File", {kCtrl | ImGuiKey_W}, open, [&a] { a.close_session(); }, nullptr});
+  t.add({"file.quit", "Quit", "Closes the window; a program that still runs is ended.", "File", {kCtrl | ImGuiKey_Q}, nullptr, [&a] { a.close(); }, nullptr});
+
+  // Edit
+  t.add({"edit.copy", "Copy", "Puts what is marked in the focused panel on the clipboard.", "Edit", {kCtrl | ImGuiKey_C}, nullptr,
+         [&a, &c] {
+           views::Panel* p = a.focused_panel();
+           const std::string text = p ? p->copy_text(c) : "";
+           if (text.empty()) a.say("Nothing to copy here.");
+           else a.copy(text);
+         },
+         nullptr});
+  t.add({"edit.bookmark", "Bookmark", "Marks the selected hop, or takes the mark away; Findings lists the marks.", "Edit", {ImGuiKey_M}, placed,
+         [&a] { a.toggle_bookmark(); }, nullptr});
+
+  // Go
+  t.add({"step.into", "Step into", "Goes to the next hop, at any depth.", "Go", {ImGuiKey_I, ImGuiKey_F11}, placed, step(Step::kInto), nullptr, "", true});
+  t.add({"step.over", "Step over", "Goes to the next hop at this depth or above.", "Go", {ImGuiKey_O, ImGuiKey_F10}, placed, step(Step::kOver), nullptr, "", true});
+  t.add({"step.out", "Step out", "Goes to the end of the parent: its state after the last hop inside.", "Go", {ImGuiKey_U, kShift | ImGuiKey_F11}, placed, step(Step::kOut), nullptr, "", true});
+  t.add({"step.back_into", "Step back into", "Goes to the previous hop, at any depth.", "Go", {kShift | ImGuiKey_I}, placed, step(Step::kBackInto), nullptr, "", true});
+  t.add({"step.back_over", "Step back over", "Goes to the previous hop at this depth or above.", "Go", {kShift | ImGuiKey_O}, placed, step(Step::kBackOver), nullptr, "", true});
+  t.add({"step.back_out", "Step back out", "Goes to the hop before the parent.", "Go", {kShift | ImGuiKey_U}, placed, step(Step::kBackOut), nullptr, "", true});
+  t.add({"go.back", "Back", "Goes to the hop that was selected before.", "Go", {ImGuiKey_Backspace}, [&c] { return c.can_go_back(); }, [&c] { c.back(); }, nullptr, "", true});
+  t.add({"go.forward", "Forward", "Takes a Back back.", "Go", {kShift | ImGuiKey_Backspace}, [&c] { return c.can_go_forward(); }, [&c] { c.forward(); }, nullptr, "", true});
+  t.add({"go.hop", "Go to hop…", "Asks for the number of a hop and selects it.", "Go", {kCtrl | ImGuiKey_G}, open, dialog(Dialogs::Kind::kGoTo), nullptr});
+  t.add({"go.find", "Find…", "Looks for a hop by the words of the filter language; Enter goes to the next one.", "Go", {kCtrl | ImGuiKey_F}, open, focus_field("find"), nullptr});
+  t.add({"go.filter", "Filter…", "Shows only the hops that match; what was hidden is counted.", "Go", {kCtrl | ImGuiKey_L}, open, focus_field("filter"), nullptr});
+
+  // View: panels and workspaces
+  for (auto& p : a.panels()) {
+    views::Panel* panel = p.get();
+    const char* id = a.remember_text(std::string("panel.") + panel->title());
+    t.add({id, panel->title(), panel->help(), "View", {}, nullptr, [&a, panel] { a.toggle_panel(*panel); }, [panel] { return panel->open; }});
+  }
+  int n = 0;
+  for (const Workspace& w : workspaces()) {
+    const int key = ImGuiKey_1 + n++;
+    const char* id = a.remember_text(std::string("workspace.") + w.name);
+    const char* title = a.remember_text(std::string("Workspace ") + w.name);
+    const char* help = a.remember_text(std::string("Arranges the panels for ") + w.name + ".");
+    t.add({id, title, help, "View", {kCtrl | key}, [&a, &w] { return a.offered(w); }, [&a, &w] { a.use_workspace(w); }, [&a, &w] { return &a.current_workspace() == &w; }});
+  }
+  t.add({"view.reset", "Reset layout", "Puts every panel of this workspace back to where it was at first.", "View", {}, nullptr, [&a] { a.reset_layout(); }, nullptr});
+  t.add({"view.theme", "Light theme", "Switches between the dark and the light theme.", "View", {}, nullptr, [&a, &c] { a.set_theme(!c.dark, a.settings().zoom); }, [&c] { return !c.dark; }});
+  t.add({"view.larger", "Larger", "Makes everything larger.", "View", {kCtrl | ImGuiKey_Equal, kCtrl | ImGuiKey_KeypadAdd}, nullptr, [&a, &c] { a.set_theme(c.dark, std::min(3.f, a.settings().zoom + .125f)); }, nullptr, "", true});
+  t.add({"view.smaller", "Smaller", "Makes everything smaller.", "View", {kCtrl | ImGuiKey_Minus, kCtrl | ImGuiKey_KeypadSubtract}, nullptr, [&a, &c] { a.set_theme(c.dark, std::max(.75f, a.settings().zoom - .125f)); }, nullptr, "", true});
+  t.add({"view.normal", "Normal size", "Goes back to the display's own size.", "View", {kCtrl | ImGuiKey_0}, nullptr, [&a, &c] { a.set_theme(c.dark, 1); }, nullptr});
+
+  // Run
+  t.add({"run.again", "Run again", "Runs the program again into a new recording; edits are saved first, after a question.", "Run", {kCtrl | ImGuiKey_R}, [&c] { return c.program.can_run_again; }, [&a] { a.run_again(); }, nullptr});
+  t.add({"run.stop", "Interrupt", "Interrupts the running program as Ctrl+C would, or stops building the agent.", "Run", {ImGuiKey_P, ImGuiKey_F6}, running, [&a] { if (a.program()) a.program()->interrupt(); }, nullptr});
+
+  // Help
+  t.add({"help.palette", "Commands and objects…", "Finds any command, operator or line by typing a part of its name.", "Help", {kCtrl | kShift | ImGuiKey_P, ImGuiKey_F1}, nullptr, dialog(Dialogs::Kind::kPalette), nullptr});
+  t.add({"help.keys", "Keys…", "Lists every key.", "Help", {kShift | ImGuiKey_Slash}, nullptr, dialog(Dialogs::Kind::kKeys), nullptr});
+  t.add({"help.guide", "Guide", "Four stops that show what a recording tells.", "Help", {}, open, [&a] { a.show_guide(!a.guide_shown()); }, [&a] { return a.guide_shown(); }});
+  t.add({"help.about", "About Peel…", "Version, fonts found, licences.", "Help", {}, nullptr, dialog(Dialogs::Kind::kAbout), nullptr});
+
+  // Lists: the panel with the focus gets these.
+  auto list = [&a, &c](const char* id) {
+    return [&a, &c, id] { if (views::Panel* p = a.focused_panel()) p->run(c, id); };
+  };
+  const struct { const char *id, *title, *help; std::vector<int> keys; bool repeats; } rows[] = {
+      {"list.up", "Row up", "Marks the row above.", {ImGuiKey_UpArrow}, true},
+      {"list.down", "Row down", "Marks the row below.", {ImGuiKey_DownArrow}, true},
+      {"list.page_up", "Page up", "Goes up by a page.", {ImGuiKey_PageUp}, true},
+      {"list.page_down", "Page down", "Goes down by a page.", {ImGuiKey_PageDown}, true},
+      {"list.first", "First row", "Goes to the first row.", {ImGuiKey_Home}, false},
+      {"list.last", "Last row", "Goes to the last row.", {ImGuiKey_End}, false},
+      {"list.left", "Collapse", "Closes the row, or goes to its parent.", {ImGuiKey_LeftArrow}, true},
+      {"list.right", "Expand", "Opens the row, or goes to the first row inside.", {ImGuiKey_RightArrow}, true},
+      {"list.open", "Open or close", "Opens or closes the row, or follows it.", {ImGuiKey_Enter, ImGuiKey_KeypadEnter}, false},
+  };
+  for (const auto& r : rows) t.add({r.id, r.title, r.help, "", r.keys, nullptr, list(r.id), nullptr, "list", r.repeats});
+}
+
+std::string keys_markdown() {
+  Application a(WindowOptions{});
+  std::string out = "| key | action |\n| --- | --- |\n";
+  for (const Command& c : a.commands().all()) {
+    if (c.keys.empty()) continue;
+    std::string keys;
+    for (views::Chord k : c.keys) keys += (keys.empty() ? "`" : ", `") + chord_text(k) + "`";
+    out += "| " + keys + " | " + c.title + ": " + c.help + " |\n";
+  }
+  return out;
+}
+
+}  // namespace peel::app
