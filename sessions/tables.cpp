@@ -289,7 +289,7 @@ bool Tables::read_spans(ReadConnection& db) {
       Span fresh = row(s);
       if (fresh.end_ns == kOpen) {
         still_open.push_back(i);
-        continue;
+        if (fresh.begin == spans_[i].begin) continue;  // the first hop inside is known a little later
       }
       std::unique_lock lock(mutex_);
       spans_[i] = std::move(fresh);

@@ -1,0 +1,215 @@
+#include "sessions/why_terms.h"
+
+#include <algorithm>
+
+namespace peel {
+namespace {
+
+constexpr int kMaxWalk = 20'000;  // hops looked at when searching since when something holds
+
+std::string name_of(const Session& s, KeyId k) {
+  const Key* key = s.key(k);
+  return key ? key->name : "key " + std::to_string(k);
+}
+
+uint64_t functionality_bit(const Session& s, KeyId k) {
+  const Key* key = s.key(k);
+  return key && key->functionality_bit >= 0 ? uint64_t{1} << key->functionality_bit : 0;
+}
+
+uint64_t bits_named(const Session& s, std::string_view prefix) {
+  uint64_t out = 0;
+  for (const Key* k : s.keys()) {
+    if (!k->alias() && k->functionality_bit >= 0 && k->name.starts_with(prefix)) out |= uint64_t{1} << k->functionality_bit;
+  }
+  return out;
+}
+
+/// Since when `holds` is true of the thread-local state at `e`, looking outwards and, at the top, backwards.
+struct Since {
+  EventId first;    // the earliest hop at which it holds without a gap
+  EventId opener;   // the hop whose kernel brought it about: the parent of `first`; 0 at the top
+};
+template <class Holds>
+Since since(const Session& s, EventId e, Holds&& holds) {
+  int steps = 0;
+  EventId p = s.parent(e);
+  while (p && holds(s.tls(s.event(p).tls)) && ++steps < kMaxWalk) {
+    e = p;
+    p = s.parent(e);
+  }
+  if (p) return {e, p};
+  for (EventId b = s.previous_sibling(e); b && ++steps < kMaxWalk && holds(s.tls(s.event(b).tls)); b = s.previous_sibling(b)) e = b;
+  return {e, {}};
+}
+
+std::string kernel_words(const Session& s, EventId e) {
+  const Event v = s.event(e);
+  const std::string hop = "hop " + std::to_string(e.value);
+  if (v.kind == Kind::kBackwardNode || !v.op) return hop;
+  return s.op(v.op).brief + " at " + name_of(s, v.key) + ", " + hop;
+}
+
+}  // namespace
+
+Family family_of(std::string_view n) {
+  const auto any = [n](std::initializer_list<std::string_view> names) { return std::find(names.begin(), names.end(), n) != names.end(); };
+  if (n.starts_with("Autocast")) return Family::kAutocast;
+  if (n.starts_with("Autograd")) return Family::kAutograd;
+  if (n == "ADInplaceOrView") return Family::kView;
+  if (n == "BackendSelect") return Family::kBackendSelect;
+  if (n.starts_with("FuncTorch") || any({"Batched", "VmapMode", "BatchedNestedTensor"})) return Family::kFunctorch;
+  if (any({"Python", "Fake", "PythonDispatcher", "PythonTLSSnapshot", "PreDispatch"})) return Family::kPython;
+  if (n == "Functionalize") return Family::kFunctionalize;
+  if (any({"Conjugate", "Negative", "ZeroTensor"})) return Family::kConjugate;
+  if (n == "Tracer") return Family::kTracer;
+  if (any({"DeferredInit", "Named", "Undefined", ""}) || n.starts_with("TESTING_ONLY")) return Family::kOther;
+  return Family::kBackend;
+}
+
+Terms terms_of(const Session& s, const KeyMath& math, EventId call) {
+  const Event e = s.event(call);
+  const Tls& tls = s.tls(e.tls);
+  Terms t;
+  t.call = call;
+  t.arguments = s.keyset(e.arg_keyset).raw;
+  t.included = tls.included;
+  t.excluded = tls.excluded;
+  t.all = t.arguments | t.included;
+  t.kept = math.minus(t.all, t.excluded);
+  t.mask = s.mask(e.op, call, math.backend_index(t.kept));
+  t.set = t.kept & t.mask;
+  t.recorded = s.keyset(e.keyset).raw;
+  t.explained = t.set == t.recorded;
+  return t;
+}
+
+Verdict lost_at(const KeyMath& math, const Terms& t, KeyId k) {
+  if (!math.has(t.all, k)) return Verdict::kNotInSet;
+  if (!math.has(t.kept, k)) return Verdict::kExcluded;
+  if (!math.has(t.kept & t.mask, k)) return Verdict::kFellThrough;
+  return Verdict::kBelow;
+}
+
+Reason why_excluded(const Session& s, const KeyMath& math, EventId call, KeyId k) {
+  (void)math;
+  const Tls& tls = s.tls(s.event(call).tls);
+  const uint64_t bit = functionality_bit(s, k);
+  const std::string name = name_of(s, k);
+  const Family family = family_of(name);
+  const Since held = since(s, call, [bit](const Tls& t) { return (t.excluded & bit) != 0; });
+  const Event opener = s.event(held.opener);
+
+  if (held.opener && opener.key == k && opener.kind != Kind::kBackwardNode) {
+    return {"the " + name + " kernel above (hop " + std::to_string(held.opener.value) + ") keeps itself out while it calls on", true, held.opener};
+  }
+  if (held.opener && opener.op && family_of(name_of(s, opener.key)) == Family::kFunctorch) {
+    return {"functorch handles one transform at a time, and the level of hop " + std::to_string(held.opener.value) + " leaves it out", true, held.opener};
+  }
+  if (family == Family::kAutocast && !held.opener) {
+    const bool other = tls.modes.find("autocast ") != std::string::npos;
+    return {other ? "autocast is off for this device" : "autocast is off (default)"};
+  }
+  const uint64_t autograd = bits_named(s, "Autograd"), view = bits_named(s, "ADInplaceOrView");
+  const bool above_python = (tls.excluded & bits_named(s, "FuncTorch")) != 0 && (tls.excluded & autograd) != 0 && (tls.excluded & bits_named(s, "Conjugate")) != 0;
+  if (above_python) return {"a __torch_dispatch__ handler is at work, below which everything above Python is left out", true, held.opener ? held.opener : held.first};
+  if (family == Family::kAutograd && tls.inference_mode) {
+    const Since mode = since(s, call, [](const Tls& t) { return t.inference_mode; });
+    return {"inference_mode is on", false, mode.first};
+  }
+  if (family == Family::kAutograd || family == Family::kView) {
+    const std::string guard = (tls.excluded & view) ? "AutoDispatchBelowADInplaceOrView" : "AutoDispatchBelowAutograd";
+    if (held.opener) return {"guard " + guard + " in " + kernel_words(s, held.opener), true, held.opener};
+    if ((tls.excluded & autograd) && (tls.excluded & view)) {
+      return {"guard " + guard + ", as Python's factory functions set it", true, held.first};
+    }
+    return {"guard " + guard + ", set before the dispatcher was called", true, held.first};
+  }
+  if (held.opener) return {"a guard in " + kernel_words(s, held.opener), true, held.opener};
+  return {"the thread's excluded set has it", false, held.first};
+}
+
+Reason why_not_in_set(const Session& s, const KeyMath& math, const Terms& t, KeyId k) {
+  const Tls& tls = s.tls(s.event(t.call).tls);
+  const std::string name = name_of(s, k);
+  const Family family = family_of(name);
+  const uint64_t autograd = bits_named(s, "Autograd");
+  if (math.keys(t.arguments).empty()) {
+    if (family == Family::kAutograd || family == Family::kBackend) return {"no argument is a tensor with keys"};
+  } else if (family == Family::kAutograd && !(t.arguments & autograd)) {
+    return {"no argument carries an Autograd key: they are inference tensors"};
+  } else if (family == Family::kView && tls.inference_mode) {
+    return {"inference_mode took it out of the included keys, and no argument has it"};
+  }
+  if (family == Family::kAutocast) return {"no argument is on a device with that autocast key"};
+  return {"no argument has it and the thread does not include it"};
+}
+
+std::string functionality_names(const Session& s, uint64_t set) {
+  // One name a functionality, highest first as in the matrix; whole families as one word.
+  std::vector<const Key*> keys = s.keys();
+  std::vector<std::string> names;
+  const uint64_t autocast = bits_named(s, "Autocast"), autograd = bits_named(s, "Autograd");
+  uint64_t left = set;
+  std::vector<std::string> families;
+  if (autograd && (set & autograd) == autograd) families.push_back("Autograd*"), left &= ~autograd;
+  if (autocast && (set & autocast) == autocast) families.push_back("Autocast*"), left &= ~autocast;
+  for (int bit = 0; bit < 64; ++bit) {
+    if (!(left >> bit & 1)) continue;
+    const Key* first = nullptr;
+    bool per_backend = false;
+    for (const Key* k : keys) {
+      if (k->alias() || k->functionality_bit != bit) continue;
+      if (k->backend_bit >= 0) per_backend = true;
+      if (!first || k->backend_bit < first->backend_bit) first = k;
+    }
+    if (!first) continue;
+    std::string name = first->name;
+    if (per_backend) {
+      if (name.ends_with("CPU")) name.resize(name.size() - 3);
+      name = name.empty() ? "Dense*" : name + "*";
+    }
+    names.push_back(name);
+  }
+  names.insert(names.end(), families.begin(), families.end());
+  std::string out;
+  for (const std::string& n : names) out += (out.empty() ? "" : " ") + n;
+  return out;
+}
+
+std::string included_note(const Session& s, const KeyMath& math, EventId e) {
+  (void)math;
+  const Tls& tls = s.tls(s.event(e).tls);
+  const uint64_t usual = bits_named(s, "BackendSelect") | bits_named(s, "ADInplaceOrView");
+  if (tls.included == usual) return "default";
+  std::string out;
+  const uint64_t missing = usual & ~tls.included, more = tls.included & ~usual;
+  if (missing) out = std::string(tls.inference_mode ? "inference_mode: " : "") + "without " + functionality_names(s, missing);
+  if (more) out += (out.empty() ? "" : "; ") + std::string("with ") + functionality_names(s, more) + (tls.modes.empty() ? "" : ", by " + tls.modes);
+  return out;
+}
+
+std::string excluded_note(const Session& s, const KeyMath& math, EventId e) {
+  const Tls& tls = s.tls(s.event(e).tls);
+  const uint64_t autocast = bits_named(s, "Autocast"), autograd = bits_named(s, "Autograd");
+  const uint64_t cast = tls.excluded & autocast;
+  std::string out;
+  if (cast == autocast && cast) out = "default: autocast is off";
+  else if (cast) out = "autocast is on for some devices";
+  const uint64_t rest = tls.excluded & ~autocast;
+  // One key stands for all that the same guard took.
+  uint64_t said = 0;
+  for (const Key* k : s.keys()) {
+    if (k->alias() || k->functionality_bit < 0 || !(rest >> k->functionality_bit & 1) || (said >> k->functionality_bit & 1)) continue;
+    const Family family = family_of(k->name);
+    if (family != Family::kAutograd && family != Family::kView) continue;
+    if ((said & autograd) && family == Family::kAutograd) continue;
+    const Reason r = why_excluded(s, math, e, k->id);
+    said |= family == Family::kAutograd ? autograd : uint64_t{1} << k->functionality_bit;
+    if (out.find(r.text) == std::string::npos) out += (out.empty() ? "" : "; ") + r.text + (r.inferred ? " (inferred)" : "");
+  }
+  if (out.empty() && rest) out = "set by a guard";
+  return out;
+}
+
+}  // namespace peel

@@ -1,0 +1,45 @@
+// The terms of PyTorch's formula for one call, and in words why a key is missing from its set:
+//   set = ((union of argument sets | thread's included) - thread's excluded) & operator's mask
+// (`-` clears functionality bits only). Measured on 2.13.0: pytorch-facts 2.2 and 3.3.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "sessions/why.h"
+
+namespace peel {
+
+enum class Family : uint8_t { kBackend, kBackendSelect, kPython, kFunctorch, kFunctionalize, kConjugate, kView, kAutograd, kTracer, kAutocast, kOther };
+Family family_of(std::string_view key_name);
+
+struct Terms {
+  EventId call;
+  uint64_t arguments = 0, included = 0, excluded = 0;
+  uint64_t all = 0;          // arguments | included
+  uint64_t kept = 0;         // all - excluded
+  uint64_t mask = ~0ull;     // of the operator, for the backend of `kept`
+  uint64_t set = 0;          // kept & mask
+  uint64_t recorded = 0;
+  bool explained = false;    // set == recorded
+};
+Terms terms_of(const Session&, const KeyMath&, EventId call);
+
+/// The first term of the formula at which the key is lost; kBelow when it is in the set.
+Verdict lost_at(const KeyMath&, const Terms&, KeyId);
+
+struct Reason {
+  std::string text;       // "autocast is off (default)"
+  bool inferred = false;  // a C++ guard leaves no record of its own: concluded from the sets
+  EventId evidence;       // the hop since which it holds, or whose kernel brought it about
+};
+Reason why_excluded(const Session&, const KeyMath&, EventId call, KeyId);
+Reason why_not_in_set(const Session&, const KeyMath&, const Terms&, KeyId);
+
+/// Key sets of the thread and masks as people read them: per-backend functionalities and families once
+/// (`Autograd*`, `Autocast*`), joined by blanks.
+std::string functionality_names(const Session&, uint64_t set);
+/// "default", "inference_mode: without ADInplaceOrView", ...
+std::string included_note(const Session&, const KeyMath&, EventId);
+std::string excluded_note(const Session&, const KeyMath&, EventId);
+
+}  // namespace peel
