@@ -1,0 +1,119 @@
+// The agent: lives in the traced process beside an unmodified PyTorch, wraps every registered kernel and
+// writes what passes through into this thread's ring (tracer/wire).
+//
+// How it sees hops: the KernelFunctions in `OperatorEntry::kernels_` and in the dispatcher's backend
+// fallbacks are replaced by copies whose functor is a Wrapper and whose entry points are thunks (thunk.h)
+// of the same signature. The dispatch tables hold copies of those, so they get the wrapped ones slot by
+// slot; which kernel a slot holds never changes. Private members are reached with -fno-access-control;
+// the library is built against the exact PyTorch that it is loaded into, and tests itself before it wraps.
+//
+// Threads: every thread writes only its own Thread and ring. Definitions (operators, strings, stacks) go
+// to the arena under `definitions_mutex()`. Wrappers and OpInfos are never freed. Nothing here takes the
+// GIL or calls into Python on the recording path.
+#pragma once
+#include <ATen/core/dispatch/Dispatcher.h>
+
+#include <mutex>
+#include <string>
+
+#include "tracer/pytorch/hot.h"
+#include "tracer/wire/clock.h"
+#include "tracer/wire/link.h"
+#include "tracer/wire/ring.h"
+
+namespace peel::agent {
+
+/// The functor of a wrapped kernel.
+struct Wrapper : WrapperBase {
+  c10::KernelFunction original;            // owns `functor`
+  uint32_t kernel_id = 0;                  // wire id; set when the operator is defined
+  uint32_t process_epoch = 0;
+  uint16_t key = 0;                        // where it was registered
+  bool calls_again = false;                // a fallback known to re-enter by a fresh call, not by redispatch
+};
+
+struct Written { c10::TensorImpl* impl; uint32_t position, before; };
+
+/// A result that the hop that ended last has already described.
+struct LastResult { c10::TensorImpl* impl; uint64_t keyset; uint32_t version; uint16_t flags; };
+
+constexpr uint32_t kMaxDepth = 1024;
+constexpr uint32_t kSeenNodes = 8192;
+constexpr uint32_t kStackCache = 2048;
+constexpr uint32_t kTlsCache = 64;
+
+struct Thread {
+  wire::Producer ring;
+  uint32_t depth = 0;          // open hops; may exceed kMaxDepth (those beyond aren't recorded)
+  uint32_t process_epoch = 0;
+  // thread-local words of PyTorch, looked up once
+  const c10::impl::PODLocalDispatchKeySet* keysets = nullptr;
+  const c10::AutogradState* autograd = nullptr;
+  void* python_state = nullptr;
+  // the last thread-local state seen
+  uint64_t tls_included = ~0ull, tls_excluded = ~0ull, tls_extra = ~0ull;
+  uint32_t tls_id = 0;
+  std::vector<Written> written;
+  LastResult last[8];
+  uint32_t last_count = 0, last_depth = 0;
+  struct SeenNode { const void* node; uint64_t sequence; } seen[kSeenNodes] = {};
+  struct CachedStack { const void* code; const void* instruction; const void* check; uint32_t parent, id; } stacks[kStackCache] = {};
+  struct CachedTls { uint64_t included, excluded, extra; uint32_t id; } tls[kTlsCache] = {};
+  struct ChainEntry { const void* code; const void* instruction; const void* check; uint32_t id; };
+  std::vector<ChainEntry> chain;  // the last Python stack, outermost first
+  Frame frames[kMaxDepth];
+};
+
+// ---- link.cpp: threads, memory, processes
+std::mutex& definitions_mutex();
+wire::ArenaWriter& arena();
+extern uint32_t g_process_epoch;           // 1, and one more in every forked child
+bool connect_to_peel(const char* process_name, std::string* why_not);
+void start_recording();
+void stop_recording();
+bool wire_recording();                     // peel still wants records
+void lost(Thread*, const char* reason, uint64_t count = 1);
+
+// ---- define.cpp: definitions; each takes the mutex itself
+uint32_t intern(std::string_view);                    // string id
+uint32_t intern_stack(uint32_t parent, std::string_view file, std::string_view function, uint32_t line);
+void define_keys();
+void fact(std::string_view key, std::string_view value);
+OpInfo* op_of(const c10::OperatorHandle&);            // made on first sight
+OpInfo* op_of(c10::impl::OperatorEntry*);
+void define_op(OpInfo*);                              // writes what is new or changed
+inline void ensure_defined(OpInfo* op) {
+  if (__builtin_expect(op->epoch.load(std::memory_order_relaxed) != g_epoch.load(std::memory_order_relaxed), 0)) define_op(op);
+}
+uint32_t fallback_kernel_id(Wrapper*);
+uint32_t intern_tls(Thread*, uint64_t included, uint64_t excluded, uint64_t extra);
+
+// ---- wrap.cpp: wrappers
+std::string self_test();                              // "" = passed
+std::string wrap_all();                               // a line of numbers
+void wrap_new(std::string_view op_name);              // "" = look at every operator
+Wrapper* wrapper_of(const c10::KernelFunction&);      // null = not one of ours
+
+// ---- record.cpp
+void boxed_thunk(c10::OperatorKernel*, const c10::OperatorHandle&, c10::DispatchKeySet, torch::jit::Stack*);
+uint64_t computed_keyset(const OpInfo*, const Thread*, uint64_t arguments);
+bool begin_node_run(Thread*, const void* node, int64_t graph_task);  // a hop of kind backward_node
+void record_missing(Thread*, OpInfo*, c10::DispatchKey);             // a look-up that is about to fail
+void put_ivalue(Thread*, uint32_t position, const c10::IValue&, uint64_t result_bit, Frame* result_of);
+
+// ---- nodes.cpp: autograd
+void find_nodes(Thread*, Frame*, c10::TensorImpl* result);   // nodes made since the hop began
+void meet_node(Thread*, c10::TensorImpl* argument);          // a node made outside of any hop
+void write_node_run(Thread*, const void* node, int64_t graph_task);
+void install_backward_callback();
+
+// ---- frames.cpp: Python's stack, read without the GIL (a thread's own frames stand still while it is in a kernel)
+void* python_frame(Thread*);                          // innermost, null = none
+uint32_t python_stack(Thread*, void* innermost);      // stack id
+
+// ---- symbols.cpp
+struct Range { uintptr_t at; uint32_t size; };
+void find_call_sites();                               // reads libtorch_cpu's dynamic symbols once
+Range call_site(std::string_view structure, bool redispatch);  // at::_ops::<structure>::call
+
+}  // namespace peel::agent

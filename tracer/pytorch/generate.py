@@ -1,0 +1,91 @@
+"""Writes the generated parts of the agent for an installed PyTorch, and how to build them.
+
+    generate.py --torch FOLDER --out FOLDER --root FOLDER --parts N
+
+Reads the operator headers of that PyTorch (ATen/ops/*_ops.h) for names and C++ signatures, writes part<i>.cpp with
+one Thunk per distinct signature, and build.json: {"sources": [...], "flags": [...], "link": [...], "library": "..."}.
+Imports nothing of PyTorch. Ends with status 1 and one sentence when the headers are not there.
+"""
+import argparse
+import glob
+import json
+import os
+import re
+import sys
+import sysconfig
+
+STRUCT = re.compile(
+    r"struct TORCH_API (\w+) \{\s*using schema = (.*?);\s.*?"
+    r"name = \"([^\"]*)\";.*?overload_name = \"([^\"]*)\";", re.S)
+# Older headers declare the names by a macro or as const char* with other words between; STRUCT covers 2.11 and later.
+
+JSON_SHIM = """#pragma once
+#include <string>
+namespace nlohmann {
+struct json {
+  json() = default;
+  template <class T> explicit json(const T&) {}
+  std::string dump() const { return ""; }
+  static json parse(const std::string&) { return json(); }
+  template <class T> T get() const { throw 0; }
+};
+}
+"""
+
+
+def operators(include):
+    for path in sorted(glob.glob(os.path.join(include, "ATen", "ops", "*_ops.h"))):
+        with open(path) as f:
+            yield from STRUCT.findall(f.read())
+
+
+def split(items, n):
+    size = (len(items) + n - 1) // n
+    return [items[i * size:(i + 1) * size] for i in range(n)]
+
+
+def main():
+    p = argparse.ArgumentParser()
+    p.add_argument("--torch", required=True)
+    p.add_argument("--out", required=True)
+    p.add_argument("--root", required=True, help="folder that holds tracer/")
+    p.add_argument("--parts", type=int, default=4)
+    a = p.parse_args()
+    include = os.path.join(a.torch, "include")
+    ops = list(operators(include))
+    if len(ops) < 1000:
+        sys.exit("The PyTorch in %s has no operator headers (found %d): reinstall it, or use a release wheel." % (a.torch, len(ops)))
+    by_signature = {}
+    for struct, signature, name, overload in ops:
+        by_signature.setdefault(signature, []).append((name, overload, struct))
+    sources = []
+    for i, part in enumerate(split(sorted(by_signature), a.parts)):
+        path = os.path.join(a.out, "part%d.cpp" % i)
+        with open(path, "w") as f:
+            f.write('// Generated.\n#include "tracer/pytorch/thunk.h"\nnamespace peel::agent {\n')
+            for j, signature in enumerate(part):
+                f.write("using S%d = Thunk<%s>;\n" % (j, signature))
+            f.write("static const TypedThunks all[] = {\n")
+            for j, signature in enumerate(part):
+                for name, overload, struct in by_signature[signature]:
+                    f.write('  {"%s", "%s", "%s", S%d::unboxed(), S%d::symint(), &S%d::matches},\n' % (name, overload, struct, j, j, j))
+            f.write("};\nstatic const RegisterThunks part(all, sizeof all / sizeof *all);\n}\n")
+        sources.append(path)
+    # ATen/functorch/Interpreter.h uses this library in functions that the agent never calls; wheels don't ship it.
+    shim = os.path.join(a.out, "shim", "nlohmann")
+    os.makedirs(shim, exist_ok=True)
+    with open(os.path.join(shim, "json.hpp"), "w") as f:
+        f.write(JSON_SHIM)
+    own = sorted(glob.glob(os.path.join(a.root, "tracer", "pytorch", "*.cpp")))
+    lib = os.path.join(a.torch, "lib")
+    includes = [include, os.path.join(include, "torch", "csrc", "api", "include")]
+    flags = ["-O2", "-std=c++20", "-fPIC", "-fno-access-control", "-fvisibility=hidden", "-w", "-DNDEBUG",
+             "-I" + a.root, "-I" + sysconfig.get_paths()["include"]]
+    flags += [x for d in includes + [os.path.dirname(shim)] for x in ("-isystem", d)]
+    json.dump({"sources": own + sources, "flags": flags,
+               "link": ["-shared", "-L" + lib, "-ltorch_cpu", "-lc10", "-ltorch_python", "-ldl", "-Wl,-rpath," + lib],
+               "library": os.path.join(a.out, "peel_agent.so")}, open(os.path.join(a.out, "build.json"), "w"), indent=1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,183 @@
+// Memory, threads and processes: the connection to peel, a ring for each thread, and what happens at fork.
+#include <Python.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+
+#include "tracer/pytorch/agent.h"
+
+namespace peel::agent {
+
+__thread Thread* tl_thread __attribute__((tls_model("initial-exec"))) = nullptr;
+uint32_t g_process_epoch = 1;
+
+namespace {
+
+constexpr uint64_t kPopulate = 1u << 20;  // of each new ring, so that the first hops don't fault page by page
+
+wire::Memory g_memory;
+wire::ArenaWriter g_arena;
+int g_socket = -1;
+uint32_t g_wanted = kOff;  // the detail asked for
+wire::OnFull g_on_full = wire::OnFull::kWait;
+pthread_key_t g_key;
+char g_name[64];
+// Set once a thread's own data is being destroyed: later hops of the dying thread are not recorded.
+__thread bool tl_dying = false;
+
+bool peel_is_gone(void*) {
+  pollfd p{g_socket, POLLIN, 0};
+  return poll(&p, 1, 0) > 0 && (p.revents & (POLLHUP | POLLERR)) != 0;
+}
+
+void thread_ends(void* p) {
+  auto* t = static_cast<Thread*>(p);
+  tl_dying = true;
+  tl_thread = nullptr;
+  t->process_epoch == g_process_epoch ? t->ring.close() : t->ring.forget();
+  delete t;
+}
+
+bool share_memory(std::string* why_not) {
+  const char* path = getenv(wire::kSocketEnv);
+  uint64_t ring_bytes = wire::kDefaultRingBytes;
+  if (const char* mib = getenv(wire::kRingEnv)) {
+    const uint64_t bytes = strtoull(mib, nullptr, 10) << 20;
+    if (wire::valid_ring_bytes(bytes)) ring_bytes = bytes;
+  }
+  if (!path || !*path) return *why_not = "no socket is named", false;
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (strlen(path) >= sizeof address.sun_path) return *why_not = "the socket's path is too long", false;
+  strcpy(address.sun_path, path);
+  if (!wire::create_memory(ring_bytes, &g_memory)) return *why_not = "shared memory cannot be made", false;
+  g_socket = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+  if (g_socket < 0 || connect(g_socket, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) {
+    if (g_socket >= 0) close(g_socket);
+    g_socket = -1;
+    g_memory.close();
+    return *why_not = std::string("peel does not answer: ") + strerror(errno), false;
+  }
+  if (!g_arena.open(g_memory, &peel_is_gone)) return *why_not = "shared memory cannot be mapped", false;
+  wire::Hello hello{};
+  hello.magic = wire::kMagic;
+  hello.version = wire::kVersion;
+  hello.pid = getpid();
+  hello.parent_pid = getppid();
+  hello.ring_bytes = ring_bytes;
+  memcpy(hello.process_name, g_name, sizeof g_name);
+  iovec data{&hello, sizeof hello};
+  alignas(cmsghdr) char room[CMSG_SPACE(sizeof(int))] = {};
+  msghdr message{};
+  message.msg_iov = &data;
+  message.msg_iovlen = 1;
+  message.msg_control = room;
+  message.msg_controllen = sizeof room;
+  cmsghdr* c = CMSG_FIRSTHDR(&message);
+  c->cmsg_level = SOL_SOCKET;
+  c->cmsg_type = SCM_RIGHTS;
+  c->cmsg_len = CMSG_LEN(sizeof(int));
+  memcpy(CMSG_DATA(c), &g_memory.fd, sizeof(int));
+  unsigned char answer = 0;
+  if (sendmsg(g_socket, &message, MSG_NOSIGNAL) < 0 || recv(g_socket, &answer, 1, 0) != 1 || answer != 1) return *why_not = "peel refused this process", false;
+  return true;
+}
+
+// ---- fork: the child starts afresh as a process of its own
+uint32_t g_before_fork = kOff;
+void before_fork() { definitions_mutex().lock(); }
+void after_fork_parent() { definitions_mutex().unlock(); }
+void after_fork_child() {
+  definitions_mutex().unlock();
+  const uint32_t detail = g_detail.exchange(kOff);
+  ++g_process_epoch;
+  if (Thread* t = tl_thread) {
+    t->ring.forget();
+    pthread_setspecific(g_key, nullptr);
+    tl_thread = nullptr;  // the old Thread is left alone: its frames belong to hops that the parent finishes
+  }
+  g_arena.forget();
+  g_memory.forget();
+  if (g_socket >= 0) close(g_socket);
+  g_socket = -1;
+  std::string why_not;
+  if (detail == kOff || !share_memory(&why_not)) return;
+  g_epoch.fetch_add(1);
+  define_keys();
+  g_memory.control->installed.store(1);
+  g_detail.store(detail);
+}
+
+}  // namespace
+
+std::mutex& definitions_mutex() {
+  static auto* m = new std::mutex();
+  return *m;
+}
+wire::ArenaWriter& arena() { return g_arena; }
+bool wire_recording() { return g_memory.control && g_memory.control->recording.load(std::memory_order_relaxed) != 0 && !peel_is_gone(nullptr); }
+void stop_recording() { g_detail.store(kOff); }
+
+bool connect_to_peel(const char* name, std::string* why_not) {
+  strncpy(g_name, name, sizeof g_name - 1);
+  const char* detail = getenv(wire::kDetailEnv);
+  g_wanted = detail && !strcmp(detail, "keys") ? kKeys : kStandard;
+  const char* full = getenv(wire::kOnFullEnv);
+  if (full && !strcmp(full, "drop")) g_on_full = wire::OnFull::kDrop;
+  if (pthread_key_create(&g_key, &thread_ends) != 0) return *why_not = "no thread key is left", false;
+  if (!share_memory(why_not)) return false;
+  pthread_atfork(&before_fork, &after_fork_parent, &after_fork_child);
+  Py_AtExit([] { if (g_memory.control) g_memory.control->exiting.store(1); });
+  return true;
+}
+
+void start_recording() {
+  if (!g_memory.control) return;
+  g_memory.control->installed.store(1);
+  g_detail.store(g_wanted);
+}
+
+Thread* open_thread() {
+  if (tl_dying || !g_memory.control) return nullptr;
+  const uint32_t index = wire::claim_ring(g_memory.control);
+  if (index == wire::kMaxRings) return nullptr;
+  auto* t = new Thread();
+  const auto os_id = static_cast<uint64_t>(gettid());
+  if (!t->ring.open(g_memory, index, os_id, g_on_full, &peel_is_gone, nullptr, kPopulate)) {
+    g_memory.control->ring[index].state.store(wire::kFree);
+    delete t;
+    return nullptr;
+  }
+  t->process_epoch = g_process_epoch;
+  t->keysets = &c10::impl::raw_local_dispatch_key_set;
+  t->autograd = &c10::AutogradState::get_tls_state();
+  char name[16] = "";
+  pthread_getname_np(pthread_self(), name, sizeof name);
+  const uint32_t text = intern(os_id == static_cast<uint64_t>(getpid()) ? "main" : name);
+  {
+    std::lock_guard<std::mutex> lock(definitions_mutex());
+    wire::DefName d{};
+    d.head.kind = wire::DefKind::kThread;
+    d.head.id = index;
+    d.name = text;
+    g_arena.define(d);
+  }
+  pthread_setspecific(g_key, t);
+  return tl_thread = t;
+}
+
+void lost(Thread* t, const char* reason, uint64_t count) {
+  const uint32_t text = intern(reason);
+  constexpr uint32_t kWords = sizeof(wire::Lost) / 8;
+  if (uint64_t* at = t->ring.reserve(kWords)) {
+    *reinterpret_cast<wire::Lost*>(at) = {{wire::RecordKind::kLost, kWords, text}, count};
+    t->ring.publish(kWords);
+  }
+}
+
+}  // namespace peel::agent

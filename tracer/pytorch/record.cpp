@@ -1,0 +1,605 @@
+// The recording path: what thunks call at the begin and end of a hop.
+#include <ATen/SequenceNumber.h>
+#include <ATen/core/IListRef.h>
+#include <ATen/core/List.h>
+#include <cxxabi.h>
+#include <torch/csrc/Exceptions.h>
+#include <torch/csrc/autograd/variable.h>
+
+#include "tracer/pytorch/agent.h"
+#include "tracer/pytorch/thunk.h"
+
+namespace peel::agent {
+
+using wire::Head;
+using wire::RecordKind;
+using wire::words_of;
+
+std::atomic<uint32_t> g_detail{kOff};
+std::atomic<uint32_t> g_epoch{1};
+
+namespace {
+
+constexpr uint16_t kWords(size_t bytes) { return static_cast<uint16_t>(bytes / 8); }
+
+// ---- call sites of boxed entries. A return address is one machine instruction, so what it does never
+// changes: what one hop shows beyond doubt decides the doubtful ones from the same place.
+struct Site { std::atomic<uintptr_t> at{0}; std::atomic<uint8_t> seen{0}; };
+constexpr size_t kSites = 4096;
+Site g_sites[kSites];
+Site* site(const void* address) {
+  const uintptr_t a = reinterpret_cast<uintptr_t>(address);
+  size_t i = (a ^ a >> 12) % kSites;
+  for (size_t n = 0; n < 16; n++, i = (i + 1) % kSites) {
+    uintptr_t there = g_sites[i].at.load(std::memory_order_relaxed);
+    if (there == a) return &g_sites[i];
+    if (there == 0 && g_sites[i].at.compare_exchange_strong(there, a)) return &g_sites[i];
+    if (there == a) return &g_sites[i];
+  }
+  return nullptr;
+}
+
+const uint64_t kPythonBits = c10::DispatchKeySet({c10::DispatchKey::Python, c10::DispatchKey::FuncTorchDynamicLayerFrontMode}).raw_repr();
+
+uint32_t current_tls(Thread* t) {
+  const uint64_t included = t->keysets->included_ ^ c10::default_included_set.raw_repr();
+  const uint64_t excluded = t->keysets->excluded_ ^ c10::default_excluded_set.raw_repr();
+  uint64_t extra = (t->autograd->get_grad_mode() ? 1u : 0u) | (t->autograd->get_inference_mode() ? 2u : 0u);
+  const bool modes = (included & kPythonBits) != 0;
+  if (__builtin_expect(!modes && included == t->tls_included && excluded == t->tls_excluded && extra == t->tls_extra, 1)) return t->tls_id;
+  t->tls_id = intern_tls(t, included, excluded, extra);
+  t->tls_included = included;
+  t->tls_excluded = excluded;
+  t->tls_extra = extra;
+  return t->tls_id;
+}
+
+uint16_t tensor_flags(c10::TensorImpl* i, torch::autograd::AutogradMeta* m) {
+  uint16_t f = 0;
+  if (m) {
+    if (m->grad_fn_) f |= wire::kHasGradFn | wire::kRequiresGrad;
+    else if (m->requires_grad_) f |= wire::kRequiresGrad | wire::kLeaf;
+  }
+  if (i->is_wrapped_number_) f |= wire::kWrappedNumber;
+  const auto ks = i->key_set_;
+  if (!ks.has_any(c10::inplace_or_view_ks) && !ks.has_any(c10::autograd_dispatch_keyset)) f |= wire::kInference;
+  if (ks.has(c10::DispatchKey::Conjugate)) f |= wire::kConj;
+  if (ks.has(c10::DispatchKey::Negative)) f |= wire::kNeg;
+  return f;
+}
+
+inline uint32_t version_of(const c10::TensorImpl* i) {
+  const auto& v = i->version_counter_.version_counter_;
+  return v ? v->version_.load(std::memory_order_relaxed) : wire::kNoVersion;
+}
+
+inline uint8_t layout_of(const c10::TensorImpl* i) {
+  const auto ks = i->key_set_;
+  if (__builtin_expect(!ks.has_any(c10::sparse_ks | c10::sparse_csr_ks | c10::mkldnn_ks), 1)) return static_cast<uint8_t>(c10::Layout::Strided);
+  try {
+    return static_cast<uint8_t>(i->layout());
+  } catch (...) {
+    return static_cast<uint8_t>(c10::Layout::Sparse);
+  }
+}
+
+/// A whole description: 56 bytes and 16 a dimension.
+void write_tensor(Thread* t, uint32_t place, c10::TensorImpl* i, uint16_t flags) {
+  const bool symbolic = i->has_symbolic_sizes_strides_;
+  size_t dims = symbolic ? 0 : i->sizes_and_strides_.size();
+  if (dims > 64) dims = 64;
+  const bool strides = !i->key_set_.has_any(c10::sparse_ks | c10::sparse_csr_ks);
+  const uint32_t words = kWords(sizeof(wire::Tensor)) + static_cast<uint32_t>(dims) * 2;
+  uint64_t* at = t->ring.reserve(words);
+  if (!at) return;
+  auto* r = reinterpret_cast<wire::Tensor*>(at);
+  r->head = {RecordKind::kTensor, static_cast<uint16_t>(words), place};
+  r->impl = reinterpret_cast<uintptr_t>(i);
+  r->storage = reinterpret_cast<uintptr_t>(i->storage_.unsafeGetStorageImpl());
+  r->keyset = i->key_set_.raw_repr();
+  r->version = version_of(i);
+  r->flags = static_cast<uint16_t>(flags | (symbolic ? wire::kNoSizes : 0));
+  r->dtype = static_cast<uint8_t>(i->data_type_.toScalarType());
+  r->ndim = static_cast<uint8_t>(dims);
+  r->device_type = i->device_opt_ ? static_cast<uint8_t>(i->device_opt_->type()) : 0xff;
+  r->device_index = i->device_opt_ ? i->device_opt_->index() : static_cast<int8_t>(-1);
+  r->layout = layout_of(i);
+  int64_t* sizes = reinterpret_cast<int64_t*>(r + 1);
+  for (size_t d = 0; d < dims; d++) {
+    sizes[d] = i->sizes_and_strides_.size_at_unchecked(d);
+    sizes[dims + d] = strides ? i->sizes_and_strides_.stride_at_unchecked(d) : 0;
+  }
+  t->ring.publish(words);
+}
+
+void write_undefined(Thread* t, uint32_t place) {
+  const uint32_t words = kWords(sizeof(wire::Tensor));
+  uint64_t* at = t->ring.reserve(words);
+  if (!at) return;
+  auto* r = reinterpret_cast<wire::Tensor*>(at);
+  __builtin_memset(at, 0, sizeof *r);
+  r->head = {RecordKind::kTensor, static_cast<uint16_t>(words), place};
+  r->version = wire::kNoVersion;
+  r->flags = wire::kUndefined | wire::kNoSizes;
+  t->ring.publish(words);
+}
+
+inline bool is_undefined(const c10::TensorImpl* i) { return i == static_cast<const c10::TensorImpl*>(c10::UndefinedTensorImpl::singleton()); }
+inline torch::autograd::AutogradMeta* meta_of(c10::TensorImpl* i) { return static_cast<torch::autograd::AutogradMeta*>(i->autograd_meta_.get()); }
+
+}  // namespace
+
+uint64_t computed_keyset(const OpInfo* op, const Thread* t, uint64_t arguments) {
+  const auto& x = op->entry->dispatchKeyExtractor_;
+  using Set = c10::DispatchKeySet;
+  const Set included(Set::RAW, t->keysets->included_ ^ c10::default_included_set.raw_repr());
+  const Set excluded(Set::RAW, t->keysets->excluded_ ^ c10::default_excluded_set.raw_repr());
+  const Set set = (Set(Set::RAW, arguments) | included) - excluded;
+  return (set & (x.requiresBitsetPerBackend_ ? x.nonFallthroughKeysPerBackend_[set.getBackendIndex()] : x.nonFallthroughKeys_)).raw_repr();
+}
+
+/// Call or redispatch, by the first that decides: the return address lies in the operator's own entry
+/// points; the same place was beyond doubt before; the key set can only be a call's (it equals what a call
+/// would compute) or only a redispatch's (it lies below the caller's of the same operator); what the
+/// caller's fallback is known to do.
+static wire::HopKind kind_of(const Frame* parent, const OpInfo* op, uint64_t keyset, uint64_t arguments, const void* from, bool boxed, bool* inferred, Thread* t) {
+  using wire::HopKind;
+  const uintptr_t at = reinterpret_cast<uintptr_t>(from);
+  if (at - op->redispatch_at < op->redispatch_size) return HopKind::kRedispatch;
+  if (at - op->call_at < op->call_size) return HopKind::kCall;
+  const HopKind call = boxed ? HopKind::kCallBoxed : HopKind::kCall, again = boxed ? HopKind::kRedispatchBoxed : HopKind::kRedispatch;
+  Site* s = site(from);
+  const uint8_t learned = s ? s->seen.load(std::memory_order_relaxed) : 0;
+  if (learned == 1) return call;
+  if (learned == 2) return again;
+  const bool can_call = computed_keyset(op, t, arguments) == keyset;
+  const bool can_redispatch = parent && parent->op == op && (keyset & ~parent->keyset) == 0 && keyset >> 16 < parent->keyset >> 16;
+  if (can_call != can_redispatch) {
+    if (s) s->seen.fetch_or(can_call ? 1 : 2, std::memory_order_relaxed);
+    return can_call ? call : again;
+  }
+  *inferred = true;
+  if (!can_call) return again;  // a set handed in from outside (torch._C's redispatch with a set of its own)
+  return parent->fallback_calls ? call : again;
+}
+
+Frame* begin_hop(Thread* t, WrapperBase* base, OpInfo* op, uint64_t keyset, const Look& l, const void* from, bool boxed, bool* values) {
+  auto* w = static_cast<Wrapper*>(base);
+  uint64_t arg_keyset = l.keys;
+  if (__builtin_expect(t->depth >= kMaxDepth, 0)) return lost(t, "hops nested deeper than 1,024"), nullptr;
+  if (__builtin_expect(t->process_epoch != g_process_epoch, 0)) return nullptr;
+  ensure_defined(op);
+  const Frame* parent = t->depth ? &t->frames[t->depth - 1] : nullptr;
+  bool inferred = false;
+  // Unboxed calls of a kernel that is only boxed looked at generators too; calls that began boxed did not.
+  if (l.generators && computed_keyset(op, t, arg_keyset) != keyset) arg_keyset |= l.generators;
+  const wire::HopKind kind = kind_of(parent, op, keyset, arg_keyset, from, boxed, &inferred, t);
+  const bool call = kind == wire::HopKind::kCall || kind == wire::HopKind::kCallBoxed;
+  const uint32_t detail = g_detail.load(std::memory_order_relaxed);
+  const bool standard = detail == kStandard;
+  const uint32_t tls = current_tls(t);
+  uint32_t stack = 0;
+  void* frame = nullptr;
+  if (standard) {
+    frame = python_frame(t);
+    stack = parent && parent->python_frame == frame ? parent->stack : python_stack(t, frame);
+  }
+  t->ring.set_busy();
+  uint64_t* at = t->ring.reserve(kWords(sizeof(wire::Begin)));
+  if (__builtin_expect(!at, 0)) {
+    t->ring.clear_busy();
+    if (!wire_recording()) stop_recording();
+    return nullptr;
+  }
+  auto* b = reinterpret_cast<wire::Begin*>(at);
+  b->head = {RecordKind::kBegin, kWords(sizeof(wire::Begin)), op->id};
+  b->keyset = keyset;
+  b->arg_keyset = call ? arg_keyset : 0;
+  b->kernel = w->op ? w->kernel_id : fallback_kernel_id(w);
+  b->tls = tls;
+  b->stack = stack;
+  b->kind = kind;
+  b->flags = static_cast<uint8_t>((inferred ? wire::kInferredKind : 0) | (standard ? 0 : wire::kNoValues));
+  b->key = static_cast<uint16_t>(c10::DispatchKeySet(c10::DispatchKeySet::RAW, keyset).highestPriorityTypeId());
+  b->time = wire::ticks();
+  t->ring.publish(kWords(sizeof(wire::Begin)));
+  t->ring.clear_busy();
+  Frame* f = &t->frames[t->depth++];
+  f->op = op;
+  f->keyset = keyset;
+  f->fingerprint = l.fingerprint;
+  f->fallback_calls = w->calls_again;
+  f->raised = false;
+  f->standard = standard;
+  f->python_frame = frame;
+  f->stack = stack;
+  f->written_first = static_cast<uint32_t>(t->written.size());
+  if (standard) {
+    f->sequence = at::sequence_number::peek();
+    *values = call || !parent || parent->op != op || parent->fingerprint != l.fingerprint;
+  }
+  return f;
+}
+
+// What a hop without a kernel has in common with others.
+static Frame* begin_plain(Thread* t, wire::HopKind kind, uint32_t op_id, OpInfo* op, uint16_t key) {
+  if (t->depth >= kMaxDepth || t->process_epoch != g_process_epoch) return nullptr;
+  const Frame* parent = t->depth ? &t->frames[t->depth - 1] : nullptr;
+  const uint32_t tls = current_tls(t);
+  const bool standard = g_detail.load(std::memory_order_relaxed) == kStandard;
+  void* frame = standard ? python_frame(t) : nullptr;
+  const uint32_t stack = !standard ? 0 : parent && parent->python_frame == frame ? parent->stack : python_stack(t, frame);
+  t->ring.set_busy();
+  uint64_t* at = t->ring.reserve(kWords(sizeof(wire::Begin)));
+  if (!at) return t->ring.clear_busy(), nullptr;
+  *reinterpret_cast<wire::Begin*>(at) = {{RecordKind::kBegin, kWords(sizeof(wire::Begin)), op_id}, wire::ticks(), 0, 0, 0, tls, stack, kind, 0, key};
+  t->ring.publish(kWords(sizeof(wire::Begin)));
+  t->ring.clear_busy();
+  Frame* f = &t->frames[t->depth++];
+  *f = {};
+  f->op = op;
+  f->python_frame = frame;
+  f->stack = stack;
+  f->written_first = static_cast<uint32_t>(t->written.size());
+  return f;
+}
+
+bool begin_node_run(Thread* t, const void* node, int64_t graph_task) {
+  if (!begin_plain(t, wire::HopKind::kBackwardNode, 0, nullptr, 0)) return false;
+  write_node_run(t, node, graph_task);
+  return true;
+}
+
+void record_missing(Thread* t, OpInfo* op, c10::DispatchKey key) {
+  ensure_defined(op);
+  if (Frame* f = begin_plain(t, wire::HopKind::kMissingKernel, op->id, op, static_cast<uint16_t>(key))) {
+    f->raised = true;
+    end_hop(t, f);
+  }
+}
+
+void leave(Thread* t, Frame* f) {
+  if (f->op->written && f->written_first < t->written.size() && at::sequence_number::peek() != f->sequence)
+    for (size_t i = f->written_first; i < t->written.size(); i++) find_nodes(t, f, t->written[i].impl);
+  // the results of a hop inside are still described only if it is the one that ended last
+  if (t->last_depth != t->depth + 1) t->last_count = 0;
+}
+
+void end_hop(Thread* t, Frame* f) {
+  if (f->written_first < t->written.size()) {
+    for (size_t i = f->written_first; i < t->written.size(); i++) {
+      const Written& w = t->written[i];
+      uint64_t* at = t->ring.reserve(kWords(sizeof(wire::Write)));
+      if (!at) break;
+      auto* r = reinterpret_cast<wire::Write*>(at);
+      r->head = {RecordKind::kWrite, kWords(sizeof(wire::Write)), wire::place(w.position)};
+      r->impl = reinterpret_cast<uintptr_t>(w.impl);
+      r->storage = reinterpret_cast<uintptr_t>(w.impl->storage_.unsafeGetStorageImpl());
+      r->before = w.before;
+      r->after = version_of(w.impl);
+      t->ring.publish(kWords(sizeof(wire::Write)));
+    }
+    t->written.resize(f->written_first);
+  }
+  t->last_depth = t->depth;
+  --t->depth;
+  t->ring.set_busy();
+  if (uint64_t* at = t->ring.reserve(kWords(sizeof(wire::End)))) {
+    auto* e = reinterpret_cast<wire::End*>(at);
+    e->head = {RecordKind::kEnd, kWords(sizeof(wire::End)), f->raised ? uint32_t(wire::kRaised) : 0u};
+    e->time = wire::ticks();
+    t->ring.publish(kWords(sizeof(wire::End)));
+  }
+  t->ring.clear_busy();
+}
+
+void put_tensor(Thread* t, uint32_t place, c10::TensorImpl* i, uint16_t flags) {
+  if (is_undefined(i)) return write_undefined(t, place);
+  auto* m = meta_of(i);
+  if (m && m->grad_fn_) meet_node(t, i);
+  write_tensor(t, place, i, static_cast<uint16_t>(flags | tensor_flags(i, m)));
+}
+
+void put_result(Thread* t, Frame* f, uint32_t place, c10::TensorImpl* i) {
+  if (is_undefined(i)) return write_undefined(t, place);
+  auto* m = meta_of(i);
+  if (m && m->grad_fn_ && at::sequence_number::peek() != f->sequence) find_nodes(t, f, i);
+  const uint16_t flags = tensor_flags(i, m);
+  const uint32_t version = version_of(i);
+  const uint64_t keyset = i->key_set_.raw_repr();
+  for (uint32_t k = 0; k < t->last_count; k++) {
+    LastResult& l = t->last[k];
+    if (l.impl != i || l.keyset != keyset || l.version != version || l.flags != flags) continue;
+    if (uint64_t* at = t->ring.reserve(kWords(sizeof(wire::Tensor)))) {
+      auto* r = reinterpret_cast<wire::Tensor*>(at);
+      __builtin_memset(at, 0, sizeof *r);
+      r->head = {RecordKind::kTensor, kWords(sizeof(wire::Tensor)), place};
+      r->impl = reinterpret_cast<uintptr_t>(i);
+      r->storage = reinterpret_cast<uintptr_t>(i->storage_.unsafeGetStorageImpl());
+      r->keyset = keyset;
+      r->version = version;
+      r->flags = static_cast<uint16_t>(flags | wire::kSameAsInner);
+      t->ring.publish(kWords(sizeof(wire::Tensor)));
+    }
+    return;
+  }
+  write_tensor(t, place, i, flags);
+  if (t->last_count < 8) t->last[t->last_count++] = {i, keyset, version, flags};
+}
+
+void note_written(Thread* t, uint32_t position, c10::TensorImpl* i) {
+  if (!is_undefined(i)) t->written.push_back({i, position, version_of(i)});
+}
+
+namespace {
+wire::Value* value(Thread* t, uint32_t place, ValueType type, uint32_t count, size_t bytes) {
+  const uint32_t words = words_of(sizeof(wire::Value) + bytes);
+  uint64_t* at = t->ring.reserve(words);
+  if (!at) return nullptr;
+  at[words - 1] = 0;
+  auto* r = reinterpret_cast<wire::Value*>(at);
+  r->head = {RecordKind::kValue, static_cast<uint16_t>(words), place};
+  r->type = type;
+  r->truncated = 0;
+  r->pad[0] = r->pad[1] = 0;
+  r->count = count;
+  return r;
+}
+constexpr size_t kMaxList = 128, kMaxText = 512;
+}  // namespace
+
+void put_word(Thread* t, uint32_t place, ValueType type, uint64_t payload) {
+  if (wire::Value* r = value(t, place, type, 1, 8)) *reinterpret_cast<uint64_t*>(r + 1) = payload, t->ring.publish(r->head.words);
+}
+void put_none(Thread* t, uint32_t place) {
+  if (wire::Value* r = value(t, place, ValueType::kNone, 0, 0)) t->ring.publish(r->head.words);
+}
+void put_words(Thread* t, uint32_t place, ValueType type, const void* words, size_t count, bool truncated) {
+  const size_t n = std::min(count, kMaxList);
+  if (wire::Value* r = value(t, place, type, static_cast<uint32_t>(n), n * 8)) {
+    r->truncated = truncated || n < count;
+    if (n) __builtin_memcpy(r + 1, words, n * 8);
+    t->ring.publish(r->head.words);
+  }
+}
+void put_text(Thread* t, uint32_t place, ValueType type, std::string_view s) {
+  const size_t n = std::min(s.size(), kMaxText);
+  if (wire::Value* r = value(t, place, type, static_cast<uint32_t>(n), n)) {
+    r->truncated = n < s.size();
+    __builtin_memcpy(r + 1, s.data(), n);
+    t->ring.publish(r->head.words);
+  }
+}
+
+namespace {
+template <class List>
+void put_list(Thread* t, uint32_t p, const List& xs) {
+  uint32_t i = 0;
+  for (const at::Tensor& x : xs) put_tensor(t, p | wire::place(0, ++i), x.unsafeGetTensorImpl(), wire::kParticipates);
+  if (i == 0) put_words(t, p, ValueType::kIntList, nullptr, 0);
+}
+}  // namespace
+
+void look(Look& l, const at::ITensorListRef& xs) { for (const at::Tensor& x : xs) look(l, x); }
+void look(Look& l, const c10::List<std::optional<at::Tensor>>& xs) {
+  for (size_t i = 0; i < xs.size(); i++) {
+    const std::optional<at::Tensor> x = xs.get(i);
+    look(l, x);
+  }
+}
+void put(Thread* t, uint32_t p, at::TensorList xs) { put_list(t, p, xs); }
+void put(Thread* t, uint32_t p, const at::ITensorListRef& xs) { put_list(t, p, xs); }
+void put(Thread* t, uint32_t p, const c10::List<std::optional<at::Tensor>>& xs) {
+  for (size_t i = 0; i < xs.size(); i++) {
+    const std::optional<at::Tensor> x = xs.get(i);
+    put(t, p | wire::place(0, static_cast<uint32_t>(i) + 1), x);
+  }
+}
+void put_out(Thread* t, Frame* f, uint32_t p, const std::vector<at::Tensor>& xs) {
+  uint32_t i = 0;
+  for (const at::Tensor& x : xs) put_result(t, f, p | wire::place(0, ++i), x.unsafeGetTensorImpl());
+}
+void put(Thread* t, uint32_t p, const c10::SymBool& x) {
+  if (auto b = x.maybe_as_bool()) put(t, p, *b); else put_text(t, p, ValueType::kOther, "symbolic");
+}
+void put(Thread* t, uint32_t p, const c10::SymInt& x) {
+  if (auto i = x.maybe_as_int()) put_word(t, p, ValueType::kInt, static_cast<uint64_t>(*i));
+  else put_text(t, p, ValueType::kOther, "symbolic");
+}
+void put(Thread* t, uint32_t p, const at::Scalar& x) {
+  if (x.isSymbolic()) return put_text(t, p, ValueType::kOther, "symbolic");
+  if (x.isBoolean()) return put(t, p, x.toBool());
+  if (x.isIntegral(false)) return put_word(t, p, ValueType::kInt, static_cast<uint64_t>(x.toLong()));
+  if (x.isFloatingPoint()) return put(t, p, x.toDouble());
+  const auto c = x.toComplexDouble();
+  const double w[2] = {c.real(), c.imag()};
+  put_words(t, p, ValueType::kComplex, w, 2);
+}
+void put(Thread* t, uint32_t p, c10::SymIntArrayRef xs) {
+  int64_t w[kMaxList];
+  const size_t n = std::min(xs.size(), kMaxList);
+  for (size_t i = 0; i < n; i++) {
+    auto v = xs[i].maybe_as_int();
+    if (!v) return put_text(t, p, ValueType::kOther, "[symbolic]");
+    w[i] = *v;
+  }
+  put_words(t, p, ValueType::kIntList, w, n, n < xs.size());
+}
+void put(Thread* t, uint32_t p, at::ArrayRef<at::Scalar> xs) {
+  double w[kMaxList];
+  const size_t n = std::min(xs.size(), kMaxList);
+  for (size_t i = 0; i < n; i++) {
+    if (xs[i].isSymbolic() || xs[i].isComplex()) return put_text(t, p, ValueType::kOther, "[...]");
+    w[i] = xs[i].toDouble();
+  }
+  put_words(t, p, ValueType::kDoubleList, w, n, n < xs.size());
+}
+void put(Thread* t, uint32_t p, const at::Generator& g) { g.defined() ? put_text(t, p, ValueType::kOther, "generator") : put_none(t, p); }
+void put(Thread* t, uint32_t p, const at::Storage&) { put_text(t, p, ValueType::kOther, "storage"); }
+void put(Thread* t, uint32_t p, const c10::Stream&) { put_text(t, p, ValueType::kOther, "stream"); }
+void put(Thread* t, uint32_t p, const at::Device& d) {
+  put_word(t, p, ValueType::kDevice, static_cast<uint64_t>(static_cast<uint8_t>(d.type())) << 8 | static_cast<uint8_t>(d.index()));
+}
+
+void put_ivalue(Thread* t, uint32_t p, const c10::IValue& v, uint64_t result_bit, Frame* f) {
+  const uint32_t at = p | static_cast<uint32_t>(result_bit);
+  const auto tensor = [&](uint32_t place, const c10::IValue& x) {
+    auto* i = x.unsafeToTensorImpl();
+    f ? put_result(t, f, place, i) : put_tensor(t, place, i, wire::kParticipates);
+  };
+  if (v.isTensor()) return tensor(at, v);
+  if (v.isNone()) return put_none(t, at);
+  if (v.isInt()) return put_word(t, at, ValueType::kInt, static_cast<uint64_t>(v.toInt()));
+  if (v.isDouble()) return put(t, at, v.toDouble());
+  if (v.isBool()) return put(t, at, v.toBool());
+  if (v.isString()) return put_text(t, at, ValueType::kString, v.toStringRef());
+  if (v.isDevice()) return put(t, at, v.toDevice());
+  if (v.isSymInt()) return put_text(t, at, ValueType::kOther, "symbolic");
+  if (v.isComplexDouble()) {
+    const auto c = v.toComplexDouble();
+    const double w[2] = {c.real(), c.imag()};
+    return put_words(t, at, ValueType::kComplex, w, 2);
+  }
+  if (v.isList()) {
+    const auto list = v.toListRef();
+    bool tensors = v.isTensorList();
+    for (const auto& e : list) tensors |= e.isTensor();
+    if (tensors) {
+      uint32_t i = 0;
+      for (const auto& e : list) {
+        ++i;
+        if (e.isTensor()) tensor(at | wire::place(0, i), e); else put_none(t, at | wire::place(0, i));
+      }
+      if (i == 0) put_words(t, at, ValueType::kIntList, nullptr, 0);
+      return;
+    }
+    int64_t w[kMaxList];
+    double d[kMaxList];
+    const size_t n = std::min(list.size(), kMaxList);
+    bool ints = true, doubles = true, bools = true;
+    for (size_t i = 0; i < n; i++) {
+      ints &= list[i].isInt(), doubles &= list[i].isDouble(), bools &= list[i].isBool();
+      if (list[i].isInt()) w[i] = list[i].toInt();
+      if (list[i].isBool()) w[i] = list[i].toBool();
+      if (list[i].isDouble()) d[i] = list[i].toDouble();
+    }
+    if (ints) return put_words(t, at, ValueType::kIntList, w, n, n < list.size());
+    if (doubles) return put_words(t, at, ValueType::kDoubleList, d, n, n < list.size());
+    if (bools) return put_words(t, at, ValueType::kBoolList, w, n, n < list.size());
+    return put_text(t, at, ValueType::kOther, "[...]");
+  }
+  put_text(t, at, ValueType::kOther, v.tagKind());
+}
+
+// ---- exceptions
+
+namespace {
+std::string demangled(const char* name) {
+  int status = 0;
+  char* s = abi::__cxa_demangle(name, nullptr, nullptr, &status);
+  std::string r = status == 0 && s ? s : name;
+  free(s);
+  return r;
+}
+std::string first_line(const char* s) {
+  const char* e = strchr(s, '\n');
+  return e ? std::string(s, static_cast<size_t>(e - s)) : s;
+}
+/// The name under which Python shows a C++ exception.
+std::string python_name(const std::exception& e) {
+  std::string n = demangled(typeid(e).name());
+  const size_t colon = n.rfind("::");
+  std::string last = colon == std::string::npos ? n : n.substr(colon + 2);
+  if (last == "Error" || last == "runtime_error" || last == "exception") return "RuntimeError";
+  if (last == "out_of_range") return "IndexError";
+  if (last == "invalid_argument" || last == "domain_error") return "ValueError";
+  if (last == "bad_alloc") return "MemoryError";
+  if (last == "OutOfMemoryError") return "OutOfMemoryError";
+  return last;
+}
+}  // namespace
+
+void raise_hop(Thread* t, Frame* f) {
+  std::string type = "?", message;
+  try {
+    throw;
+  } catch (const python_error& e) {
+    if (e.type) type = reinterpret_cast<PyTypeObject*>(e.type)->tp_name;
+    message = first_line(e.message.c_str());
+  } catch (const c10::Error& e) {
+    type = python_name(e);
+    message = first_line(e.what_without_backtrace());
+  } catch (const std::exception& e) {
+    type = python_name(e);
+    const char* what = e.what();
+    message = first_line(what ? what : "");
+    if (type == "error_already_set") {
+      const size_t colon = message.find(": ");
+      type = colon == std::string::npos ? "Exception" : message.substr(0, colon);
+      if (colon != std::string::npos) message.erase(0, colon + 2);
+    }
+  } catch (...) {
+  }
+  const uint32_t type_id = intern(type), message_id = intern(message);
+  if (uint64_t* at = t->ring.reserve(kWords(sizeof(wire::Error)))) {
+    auto* r = reinterpret_cast<wire::Error*>(at);
+    r->head = {RecordKind::kError, kWords(sizeof(wire::Error)), type_id};
+    r->message = message_id;
+    r->pad = 0;
+    t->ring.publish(kWords(sizeof(wire::Error)));
+  }
+  f->raised = true;
+  t->last_count = 0;
+  end_hop(t, f);
+}
+
+// ---- kernels that are entered boxed, and fallbacks
+
+void boxed_thunk(c10::OperatorKernel* functor, const c10::OperatorHandle& handle, c10::DispatchKeySet ks, torch::jit::Stack* stack) {
+  auto* w = static_cast<Wrapper*>(functor);
+  Thread* t = nullptr;
+  const uint32_t detail = g_detail.load(std::memory_order_relaxed);
+  if (__builtin_expect(detail == kOff || !(t = this_thread()), 1)) return w->original.callBoxed(handle, ks, stack);
+  OpInfo* op = w->op ? w->op : op_of(handle);
+  const void* from = __builtin_return_address(0);
+  const size_t n = op->arguments <= stack->size() ? op->arguments : stack->size();
+  const c10::IValue* args = stack->data() + (stack->size() - n);
+  Look l;
+  const auto look_at = [&](const c10::IValue& v) {
+    auto* i = v.unsafeToTensorImpl();
+    l.keys |= i->key_set().raw_repr();
+    l.fingerprint = (l.fingerprint << 7 | l.fingerprint >> 57) ^ reinterpret_cast<uintptr_t>(i);
+  };
+  for (size_t i = 0; i < n; i++) {
+    const c10::IValue& v = args[i];
+    if (v.isTensor()) look_at(v);
+    else if (v.isGenerator()) l.generators |= v.toGenerator().defined() ? v.toGenerator().key_set().raw_repr() : 0;
+    else if (v.isList()) { for (const auto& e : v.toListRef()) if (e.isTensor()) look_at(e); }
+    else if (v.isNone()) l.fingerprint = l.fingerprint << 7 | l.fingerprint >> 57;
+  }
+  bool values = false;
+  Frame* f = begin_hop(t, w, op, ks.raw_repr(), l, from, true, &values);
+  if (!f) return w->original.callBoxed(handle, ks, stack);
+  if (values) for (size_t i = 0; i < n; i++) put_ivalue(t, wire::place(static_cast<uint32_t>(i)), args[i], 0, nullptr);
+  if (f->standard && op->written) {
+    for (size_t i = 0; i < n; i++) {
+      if (!(op->written >> i & 1)) continue;
+      if (args[i].isTensor()) note_written(t, static_cast<uint32_t>(i), args[i].unsafeToTensorImpl());
+      else if (args[i].isTensorList()) for (const auto& e : args[i].toListRef()) note_written(t, static_cast<uint32_t>(i), e.unsafeToTensorImpl());
+    }
+  }
+  try {
+    w->original.callBoxed(handle, ks, stack);
+  } catch (...) {
+    raise_hop(t, f);
+    throw;
+  }
+  if (f->standard) {
+    leave(t, f);
+    const size_t m = op->returns <= stack->size() ? op->returns : stack->size();
+    for (size_t i = 0; i < m; i++) put_ivalue(t, wire::place(static_cast<uint32_t>(i)), (*stack)[stack->size() - m + i], wire::kResultBit, f);
+  }
+  end_hop(t, f);
+}
+
+}  // namespace peel::agent

@@ -1,0 +1,148 @@
+"""Loads Peel's agent when the program has imported torch. On PYTHONPATH of a recorded program, else unused.
+
+Nothing happens before `import torch` returns, and nothing that fails here stops the program: it then runs
+unrecorded, with one line on stderr.
+"""
+import sys
+
+
+def _chain(here):
+    """Runs the sitecustomize that this file hides, if there is one."""
+    sys.path[:] = [p for p in sys.path if p != here]
+    mine = sys.modules.pop("sitecustomize", None)
+    try:
+        import sitecustomize  # noqa: F401
+    except ImportError:
+        if mine is not None:
+            sys.modules["sitecustomize"] = mine
+
+
+def _attach(torch, agent_path):
+    import importlib.machinery
+    import importlib.util
+    import os
+    loader = importlib.machinery.ExtensionFileLoader("peel_agent", agent_path)
+    agent = importlib.util.module_from_spec(importlib.util.spec_from_loader("peel_agent", loader))
+    loader.exec_module(agent)
+    why_not = agent.attach(os.path.basename(sys.argv[0] if sys.argv and sys.argv[0] else sys.executable), torch.__version__)
+    if why_not:
+        return why_not
+    agent.fact("python", sys.version.split()[0])
+    agent.fact("torch_git_version", getattr(torch.version, "git_version", None) or "")
+    agent.fact("torch_cuda", torch.version.cuda or "")
+    _follow_registrations(torch, agent)
+    _follow_modules(torch, agent)
+    _follow_backward(torch, agent)
+    agent.start()
+    return None
+
+
+def _follow_registrations(torch, agent):
+    """Kernels that are registered later, from Python or by a library that is loaded, are wrapped too."""
+    module = torch._C._DispatchModule
+
+    def after(name, then):
+        original = getattr(module, name, None)
+        if original is None:
+            return
+
+        def method(self, *args, **kwargs):
+            result = original(self, *args, **kwargs)
+            then(args)
+            return result
+        method.__name__ = method.__qualname__ = name
+        setattr(module, name, method)
+
+    def one(args):
+        name = args[0] if args and isinstance(args[0], str) and "::" in args[0] else None
+        agent.registered(name)
+
+    for name in ("impl", "impl_with_aoti_compile"):
+        after(name, one)
+    for name in ("fallback", "fallback_fallthrough", "register_ad_inplace_or_view_fallback"):
+        after(name, lambda args: agent.registered(None))
+    after("reset", lambda args: agent.tables_changed())
+
+    import _imp
+    create = _imp.create_dynamic
+
+    def create_dynamic(*args):
+        result = create(*args)
+        agent.registered(None)
+        return result
+    _imp.create_dynamic = create_dynamic
+
+    load = torch._ops._Ops.load_library
+
+    def load_library(self, path):
+        result = load(self, path)
+        agent.registered(None)
+        return result
+    torch._ops._Ops.load_library = load_library
+
+
+def _follow_modules(torch, agent):
+    """Calls of nn.Modules become spans; classes made later are followed by __init_subclass__."""
+    base = torch.nn.Module
+    todo, done = [base], set()
+    while todo:
+        cls = todo.pop()
+        if cls in done:
+            continue
+        done.add(cls)
+        agent.patch_module_type(cls)
+        todo.extend(type.__subclasses__(cls))
+    if "__init_subclass__" not in base.__dict__:
+        def __init_subclass__(cls, **kwargs):
+            super(base, cls).__init_subclass__(**kwargs)
+            agent.patch_module_type(cls)
+        base.__init_subclass__ = classmethod(__init_subclass__)
+
+
+def _follow_backward(torch, agent):
+    original = getattr(torch.autograd.graph, "_engine_run_backward", None)
+    if original is not None:
+        wrapped = agent.in_backward_span(original)
+        torch.autograd.graph._engine_run_backward = wrapped
+        torch.autograd._engine_run_backward = wrapped
+
+
+def _install():
+    import os
+    here = os.path.dirname(os.path.abspath(__file__))
+    agent_path = os.environ.get("PEEL_AGENT")
+    if not os.environ.get("PEEL_SOCKET") or not agent_path:
+        return _chain(here)
+
+    import importlib.machinery
+
+    class Finder:
+        """Finds `torch` as Python would, and learns when its import has returned."""
+
+        @staticmethod
+        def find_spec(name, path=None, target=None):
+            if name != "torch":
+                return None
+            sys.meta_path.remove(Finder)
+            spec = importlib.machinery.PathFinder.find_spec(name, path, target)
+            if spec is None or spec.loader is None:
+                sys.meta_path.insert(0, Finder)
+                return spec
+            run = spec.loader.exec_module
+
+            def exec_module(module):
+                run(module)
+                try:
+                    why_not = _attach(module, agent_path)
+                except Exception as e:  # the program must not end because of us
+                    why_not = "%s: %s" % (type(e).__name__, e)
+                if why_not:
+                    print("peel: not recorded: %s" % why_not, file=sys.stderr)
+            spec.loader.exec_module = exec_module
+            return spec
+
+    sys.meta_path.insert(0, Finder)
+    _chain(here)
+
+
+_install()
