@@ -194,6 +194,7 @@ DrainStats RingDrain::stats() const {
 std::string RingDrain::trouble() const { return writer_->trouble(); }
 
 void RingDrain::run() {
+  ::pthread_setname_np(::pthread_self(), "peel drain");
   for (;;) {
     wait();
     {

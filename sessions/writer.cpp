@@ -106,7 +106,9 @@ Status Writer::open(const std::string& path) {
   for (size_t i = 0; i < big_.size(); ++i) {
     const std::string name = kTableShapes[i].name, rows = "temp.rows_" + name;
     if (!execute(("CREATE VIRTUAL TABLE " + rows + " USING peel_rows(" + std::to_string(kTableShapes[i].columns) + ")").c_str())) return failure();
-    if (!prepare("INSERT OR IGNORE INTO \"" + name + "\" SELECT * FROM " + rows, &big_[i])) return failure();
+    std::string columns = kTableShapes[i].numbered ? "NULL" : "c0";
+    for (int c = 1; c < kTableShapes[i].columns; ++c) columns += ",c" + std::to_string(c);
+    if (!prepare("INSERT OR IGNORE INTO \"" + name + "\" SELECT " + columns + " FROM " + rows, &big_[i])) return failure();
   }
   for (size_t i = 0; i < small_.size(); ++i) {
     if (!prepare(kSmallSql[i], &small_[i])) return failure();
@@ -155,6 +157,7 @@ std::string Writer::trouble() const {
 }
 
 void Writer::run() {
+  ::pthread_setname_np(::pthread_self(), "peel writer");
   // A file-size limit is then an error of write(), as a full disk is, instead of the end of this process.
   sigset_t set;
   sigemptyset(&set);
@@ -259,6 +262,11 @@ bool Writer::insert_big(Batch& batch, size_t table) {
   }
   sqlite3_stmt* s = big_[table];
   if (sqlite3_step(s) != SQLITE_DONE) {
+    sqlite3_reset(s);
+    return false;
+  }
+  // ids are given without gaps, so SQLite's own numbers are the same; were they not, the file would lie
+  if (kTableShapes[table].numbered && sqlite3_last_insert_rowid(db_) != rows.row(rows.size() - 1)[0]) {
     sqlite3_reset(s);
     return false;
   }

@@ -19,11 +19,13 @@ enum class Table : uint8_t { kEvent, kArgument, kResult, kTensor, kTensorMeta, k
 struct TableShape {
   const char* name;
   uint8_t columns;
-  bool by_place;  // primary key (event, position, list_index): sorted before it is inserted
+  bool by_place;   // primary key (event, position, list_index): sorted before it is inserted
+  bool numbered;   // its first column is the row id and counts 1, 2, 3, ...: SQLite appends such rows faster when it numbers them
 };
 constexpr TableShape kTableShapes[] = {
-    {"event", 14, false},      {"argument", 9, true}, {"result", 9, true}, {"tensor", 6, false},   {"tensor_meta", 8, false}, {"write", 5, false},
-    {"node", 9, false},        {"edge", 4, false},    {"node_run", 5, false}, {"stack", 5, false}, {"table_slot", 5, false},  {"op_mask", 4, false},
+    {"event", 14, false, true},      {"argument", 9, true, false}, {"result", 9, true, false}, {"tensor", 6, false, true},
+    {"tensor_meta", 8, false, true}, {"write", 5, false, false},   {"node", 9, false, true},   {"edge", 4, false, false},
+    {"node_run", 5, false, true},    {"stack", 5, false, true},    {"table_slot", 5, false, false}, {"op_mask", 4, false, false},
 };
 static_assert(std::size(kTableShapes) == static_cast<size_t>(Table::kCount));
 
