@@ -41,6 +41,7 @@ constexpr uint32_t kMaxDepth = 1024;
 constexpr uint32_t kSeenNodes = 8192;
 constexpr uint32_t kStackCache = 2048;
 constexpr uint32_t kTlsCache = 64;
+constexpr uint32_t kNodeNames = 256;
 
 struct Thread {
   wire::Producer ring;
@@ -59,6 +60,7 @@ struct Thread {
   struct SeenNode { const void* node; uint64_t sequence; } seen[kSeenNodes] = {};
   struct CachedStack { const void* code; const void* instruction; const void* check; uint32_t parent, id; } stacks[kStackCache] = {};
   struct CachedTls { uint64_t included, excluded, extra; uint32_t id; } tls[kTlsCache] = {};
+  struct NodeName { const void* type; uint32_t id; } node_names[kNodeNames] = {};
   struct ChainEntry { const void* code; const void* instruction; const void* check; uint32_t id; };
   std::vector<ChainEntry> chain;  // the last Python stack, outermost first
   Frame frames[kMaxDepth];

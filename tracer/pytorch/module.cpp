@@ -131,7 +131,13 @@ PyObject* attach(PyObject*, PyObject* args) {
   const std::string built = TORCH_VERSION, running = version;
   if (running.compare(0, built.size(), built) != 0)
     return PyUnicode_FromFormat("the agent was built for PyTorch %s, but this is %s", built.c_str(), version);
-  std::string why = self_test();
+  std::string why;
+  try {
+    why = self_test();
+  } catch (const std::exception& e) {
+    why = e.what();
+    why.resize(std::min(why.find('\n'), why.size()));
+  }
   if (!why.empty()) return PyUnicode_FromFormat("the agent's self-test failed, so nothing was wrapped: %s", why.c_str());
   if (!connect_to_peel(name, &why)) return PyUnicode_FromFormat("%s", why.c_str());
   define_keys();

@@ -11,7 +11,7 @@
 #include <torch/csrc/autograd/python_function.h>
 #include <torch/csrc/autograd/variable.h>
 
-#include <unordered_map>
+#include <cstring>
 
 #include "tracer/pytorch/agent.h"
 
@@ -55,26 +55,25 @@ PyObject* object_of(const N* n) {
 
 /// A node's class, as `grad_fn.name()` says it, without its namespace. Custom functions have the name of
 /// their Python class.
-uint32_t name_of(const Node* n) {
-  static __thread struct { const void* type; uint32_t epoch, id; } cache[256];
+uint32_t name_of(Thread* t, const Node* n) {
   const std::type_info& type = typeid(*n);
   const void* key = &type;
   const char* python = nullptr;
-  if (type == typeid(torch::autograd::PyNode)) {
+  if (!strcmp(type.name(), "N5torch8autograd6PyNodeE")) {  // its type_info is not exported
     auto* object = object_of(static_cast<const torch::autograd::PyNode*>(n));
     if (object) python = Py_TYPE(object)->tp_name, key = Py_TYPE(object);
   }
-  auto& c = cache[(reinterpret_cast<uintptr_t>(key) >> 4) % 256];
-  if (c.type == key && c.epoch == g_process_epoch) return c.id;
+  auto& c = t->node_names[(reinterpret_cast<uintptr_t>(key) >> 4) % kNodeNames];
+  if (c.type == key) return c.id;
   const uint32_t id = intern(python ? std::string(python) : short_name(type.name()));
-  c = {key, g_process_epoch, id};
+  c = {key, id};
   return id;
 }
 
 void write_node(Thread* t, const Node* n, const c10::TensorImpl* output, bool late) {
   const auto& edges = n->next_edges_;
   const size_t count = std::min<size_t>(edges.size(), 2000);
-  const uint32_t name = name_of(n);
+  const uint32_t name = name_of(t, n);
   const uint32_t words = wire::words_of(sizeof(wire::Node) + count * sizeof(wire::Edge));
   uint64_t* at = t->ring.reserve(words);
   if (!at) return;

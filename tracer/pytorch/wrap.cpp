@@ -224,7 +224,7 @@ std::string self_test() {
   OpInfo* op = op_of(&e);
   wrap(copy, op, &by_operator()["aten::add.Tensor"], static_cast<uint16_t>(DispatchKey::CPU), "", &fresh);
   if (fresh.size() != 1) return "a kernel could not be wrapped";
-  c10::impl::ExcludeDispatchKeyGuard below(c10::after_autograd_keyset | c10::autograd_dispatch_keyset);
+  at::AutoDispatchBelowADInplaceOrView below;
   const at::Tensor a = at::arange(4, at::kFloat), b = at::ones({4}, at::kFloat);
   const c10::DispatchKeySet cpu(DispatchKey::CPU);
   const c10::TypedOperatorHandle<at::Tensor(const at::Tensor&, const at::Tensor&, const at::Scalar&)> typed = h->typed<at::Tensor(const at::Tensor&, const at::Tensor&, const at::Scalar&)>();
