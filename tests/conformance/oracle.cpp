@@ -160,7 +160,8 @@ void nodes_at(const at::Tensor& t, uint64_t low, uint64_t high, std::vector<Node
 /// One row while its call runs.
 class Scope {
  public:
-  Scope(const char* kind, const c10::OperatorHandle& op, DispatchKeySet keyset, Stack* stack)
+  /// `key`: where the hop landed; Undefined = the highest of the set.
+  Scope(const char* kind, const c10::OperatorHandle& op, DispatchKeySet keyset, DispatchKey key, Stack* stack)
       : stack_(stack), returns_(op.schema().returns().size()), before_(at::sequence_number::peek()) {
     if (thread_id < 0) {
       std::lock_guard<std::mutex> guard(mutex);
@@ -169,7 +170,7 @@ class Scope {
     auto first = stack->end() - static_cast<ptrdiff_t>(op.schema().arguments().size());
     auto tls = c10::impl::tls_local_dispatch_key_set();
     auto set = keyset - own_set;
-    Row row{kind, thread_id, depth++, c10::toString(op.operator_name()), c10::toString(set.highestPriorityTypeId()),
+    Row row{kind, thread_id, depth++, c10::toString(op.operator_name()), c10::toString(key == DispatchKey::Undefined ? set.highestPriorityTypeId() : key),
             set.raw_repr(), (tls.included_ - own_set).raw_repr(), tls.excluded_.raw_repr(),
             keys_of(first, stack->end()).raw_repr(), c10::GradMode::is_enabled(), c10::InferenceMode::is_enabled(),
             tls.included_.has(kOwnKey) && !tls.excluded_.has(kOwnKey), before_, before_, "",
@@ -223,17 +224,20 @@ class Scope {
 };
 
 void call_kernel(const c10::OperatorHandle& op, DispatchKeySet keyset, Stack* stack) {
-  Scope scope("call", op, keyset, stack);
+  Scope scope("call", op, keyset, DispatchKey::Undefined, stack);
   scope.run([&] { op.redispatchBoxed(keyset & DispatchKeySet(DispatchKeySet::FULL_AFTER, kOwnKey), stack); });
 }
 
 struct HopKernel : c10::OperatorKernel {
-  explicit HopKernel(c10::SafeKernelFunction previous) : previous(std::move(previous)) {}
+  HopKernel(c10::SafeKernelFunction previous, DispatchKey at)
+      : previous(std::move(previous)), key(c10::isAliasDispatchKey(at) ? DispatchKey::Undefined : at) {}
   void operator()(const c10::OperatorHandle& op, DispatchKeySet keyset, Stack* stack) {
-    Scope scope("hop", op, keyset, stack);
+    Scope scope("hop", op, keyset, key, stack);
     scope.run([&] { previous.callBoxed(op, keyset, stack); });
   }
   c10::SafeKernelFunction previous;
+  // The set doesn't always say where a call landed: the Python dispatcher calls the kernel of a key of its choice.
+  DispatchKey key;
 };
 
 /// Never destroyed: the wrappers must outlive every static that may still call an operator.
@@ -274,8 +278,8 @@ int oracle_wrap(const char* name, const char* overload, int at, int from) {
     auto kernel = op->getComputedKernelForDispatchKey(static_cast<DispatchKey>(from));
     held().push_back(dispatcher.registerImpl(
         {name, overload}, static_cast<DispatchKey>(at),
-        c10::KernelFunction::makeFromBoxedFunctor(std::make_unique<HopKernel>(std::move(kernel))), std::nullopt,
-        nullptr, "oracle"));
+        c10::KernelFunction::makeFromBoxedFunctor(std::make_unique<HopKernel>(std::move(kernel), static_cast<DispatchKey>(at))),
+        std::nullopt, nullptr, "oracle"));
   } catch (const std::exception& e) {
     fprintf(stderr, "wrap %s.%s: %s\n", name, overload, e.what());
     return 2;

@@ -170,6 +170,8 @@ def main(argv):
     environment = dict(os.environ, OMP_NUM_THREADS="1", KINETO_LOG_LEVEL="5", TORCH_CPP_LOG_LEVEL="ERROR")
 
     def run(ops):
+        if "TORCHINDUCTOR_CACHE_DIR" in os.environ:  # the second run must not find what the first one compiled
+            environment["TORCHINDUCTOR_CACHE_DIR"] = os.path.join(os.environ["TORCHINDUCTOR_CACHE_DIR"], "calls" if ops is None else "hops")
         with open(out + ".ops", "w") as f:
             json.dump(ops, f)
         return subprocess.call([sys.executable, os.path.abspath(__file__), "--child", program, out, *arguments], env=environment)
