@@ -167,7 +167,7 @@ void add_boxes(const Session& s, const Search& g, uint32_t max, AutogradModel& m
       stop.kind = GraphBox::Kind::kStop, stop.node = id, stop.second = "no gradient";
       if (inputs.size() == edges.size()) {
         const Value& v = inputs[static_cast<size_t>(std::min<int>(e.slot, static_cast<int>(inputs.size()) - 1))];
-        if (!v.tensor && v.dtype.empty()) continue;  // an optional tensor that was not given
+        if (!v.tensor && (v.dtype.empty() || v.flags.find("undefined") != v.flags.npos)) continue;  // an optional one, not given
         stop.tensor = v.tensor;
         stop.name = input_name(v);
       } else {

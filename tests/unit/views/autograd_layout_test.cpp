@@ -64,14 +64,14 @@ TEST_CASE("autograd layout: crossings that can be avoided are", "[views][layout]
 }
 
 TEST_CASE("autograd layout: random graphs keep the laws and are deterministic", "[views][layout]") {
-  std::mt19937 random(7);
+  std::minstd_rand random(7);
   for (int round = 0; round < 40; round++) {
-    const uint32_t n = 1 + random() % 120;
+    const uint32_t n = 1 + static_cast<uint32_t>(random() % 120);
     std::vector<LayoutBox> boxes;
     for (uint32_t i = 0; i < n; i++) boxes.push_back({20.f + static_cast<float>(random() % 100), 20.f + static_cast<float>(random() % 60)});
     std::vector<LayoutEdge> edges;
     for (uint32_t i = 0; i + 1 < n; i++)
-      for (uint32_t k = random() % 3; k-- > 0;) edges.push_back({i, i + 1 + static_cast<uint32_t>(random() % (n - i - 1))});
+      for (uint32_t k = static_cast<uint32_t>(random() % 3); k-- > 0;) edges.push_back({i, i + 1 + static_cast<uint32_t>(random() % (n - i - 1))});
     const Layout a = lay_out(boxes, edges), b = lay_out(boxes, edges);
     check_laws(boxes, edges, a);
     CHECK(a.turned == 0);
