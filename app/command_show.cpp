@@ -1,0 +1,65 @@
+// peel show: the hops of a session, one a line.
+#include "app/commands.h"
+#include "app/console.h"
+#include "app/parse.h"
+#include "app/session_argument.h"
+#include "app/show.h"
+#include "sessions/show.h"
+
+namespace peel::app {
+namespace {
+
+void print_line(std::string_view line) {
+  std::fwrite(line.data(), 1, line.size(), stdout);
+  std::fputc('\n', stdout);
+}
+
+void print_counts(const ShowCounts& c) {
+  if (c.shown == c.all) return;
+  std::string text = c.matched == c.all ? thousands(c.shown) : thousands(c.shown) + " of " + thousands(c.matched) + " that match";
+  std::printf("%s\n", inked(Ink::kDim, text + " of " + counted(c.all, "hop") + " shown").c_str());
+}
+
+}  // namespace
+
+void print_trace(const Session& session, uint32_t max_rows) {
+  ShowOptions options;
+  options.max_rows = max_rows;
+  const ShowCounts c = show(session, options, false, print_line);
+  if (c.matched > c.shown)
+    std::printf("%s\n", inked(Ink::kDim, thousands(c.matched - c.shown) + " more: peel show " + session.path()).c_str());
+}
+
+int show_main(const std::vector<std::string>& arguments) {
+  CLI::App app("List the hops of a session file, in the order in which they began.", "peel show");
+  std::string file, pattern;
+  bool json = false;
+  long long number = 0, from = 0, to = 0;
+  uint32_t max_rows = 0;
+  app.add_option("FILE", file, "Session file")->required()->option_text("FILE.peel");
+  app.add_option("--op", pattern, "Only operators that match: aten::add.Tensor, add*, *norm*")->option_text("PATTERN");
+  app.add_option("--event", number, "Only this hop and what it called")->option_text("N");
+  app.add_option("--from", from, "From this hop on")->option_text("N");
+  app.add_option("--to", to, "Up to this hop")->option_text("N");
+  app.add_option("--max-rows", max_rows, "Stop after so many")->option_text("N");
+  app.add_flag("--json", json, "One JSON object a hop");
+  if (const auto ended = parse(app, arguments)) return *ended;
+  const std::unique_ptr<Session> session = open_session(file);
+  if (!session) return kCouldNot;
+  ShowOptions options;
+  options.op = pattern;
+  options.max_rows = max_rows;
+  for (const auto& [given, hop] : {std::pair{number, &options.event}, {from, &options.from}, {to, &options.to}}) {
+    if (given == 0) continue;
+    *hop = hop_argument(*session, given);
+    if (!*hop) return kCouldNot;
+  }
+  if (from && to && from > to) return fail("--from " + std::to_string(from) + " is after --to " + std::to_string(to));
+  const ShowCounts c = show(*session, options, json, print_line);
+  if (json) return kDone;
+  if (c.matched == 0 && !pattern.empty()) say("no hop matches --op " + pattern);
+  else print_counts(c);
+  return kDone;
+}
+
+}  // namespace peel::app

@@ -1,0 +1,36 @@
+// The commands of the command line. Each has a file of its own: command_<name>.cpp.
+#pragma once
+#include <string>
+#include <vector>
+
+namespace peel::app {
+
+/// `arguments`: what stands after the command's name. Returns the exit status (console.h).
+using CommandMain = int (*)(const std::vector<std::string>& arguments);
+
+int run_main(const std::vector<std::string>&);
+int record_main(const std::vector<std::string>&);
+int open_main(const std::vector<std::string>&);
+int show_main(const std::vector<std::string>&);
+int why_main(const std::vector<std::string>&);
+int query_main(const std::vector<std::string>&);
+int info_main(const std::vector<std::string>&);
+int doctor_main(const std::vector<std::string>&);
+
+struct CommandEntry {
+  const char* name;
+  const char* summary;
+  CommandMain main;
+};
+constexpr CommandEntry kCommands[] = {
+    {"run", "run a program and walk through it in the window", run_main},
+    {"record", "run a program and write its session file, without a window", record_main},
+    {"open", "open a session file in the window", open_main},
+    {"show", "list the hops of a session file", show_main},
+    {"why", "explain how a hop came about", why_main},
+    {"query", "ask a session file in SQL", query_main},
+    {"info", "describe a session file: program, PyTorch, counts, what is missing", info_main},
+    {"doctor", "check what is needed to record and to show a window", doctor_main},
+};
+
+}  // namespace peel::app
