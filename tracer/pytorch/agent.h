@@ -118,4 +118,6 @@ struct Range { uintptr_t at; uint32_t size; };
 void find_call_sites();                               // reads libtorch_cpu's dynamic symbols once
 Range call_site(std::string_view structure, bool redispatch);  // at::_ops::<structure>::call
 
+bool is_mapped(uintptr_t address);                     // 16 bytes there belong to a loaded library
+
 }  // namespace peel::agent

@@ -25,7 +25,8 @@ constexpr uint16_t kWords(size_t bytes) { return static_cast<uint16_t>(bytes / 8
 // ---- call sites of boxed entries. A return address is one machine instruction, so what it does never
 // changes: what one hop shows beyond doubt decides the doubtful ones from the same place.
 struct Site { std::atomic<uintptr_t> at{0}; std::atomic<uint8_t> seen{0}; };
-constexpr size_t kSites = 4096;
+constexpr size_t kSites = 1 << 14;
+constexpr uint8_t kUndecided = 4;  // looked at: the instruction there does not tell
 Site g_sites[kSites];
 Site* site(const void* address) {
   const uintptr_t a = reinterpret_cast<uintptr_t>(address);
@@ -37,6 +38,43 @@ Site* site(const void* address) {
     if (there == a) return &g_sites[i];
   }
   return nullptr;
+}
+
+/// Where the direct call before a return address goes, through one jump of a procedure linkage table. When
+/// at::_ops::X::redispatch ends in a jump to the kernel, the return address is its caller's, and this is
+/// how it is known all the same. 0 = not a direct call.
+uintptr_t called_function(const void* return_address) {
+#if defined(__x86_64__)
+  const auto* after = static_cast<const uint8_t*>(return_address);
+  const auto relative = [](const uint8_t* at) {
+    int32_t d;
+    __builtin_memcpy(&d, at, 4);
+    return reinterpret_cast<uintptr_t>(at) + 4 + static_cast<uintptr_t>(static_cast<intptr_t>(d));
+  };
+  const auto slot = [](uintptr_t at) { return is_mapped(at) ? *reinterpret_cast<const uintptr_t*>(at) : 0; };
+  if (after[-6] == 0xff && after[-5] == 0x15) return slot(relative(after - 4));
+  if (after[-5] != 0xe8) return 0;
+  const auto* to = reinterpret_cast<const uint8_t*>(relative(after - 4));
+  if (!is_mapped(reinterpret_cast<uintptr_t>(to))) return 0;
+  const uint8_t* code = to;
+  if (code[0] == 0xf3 && code[1] == 0x0f && code[2] == 0x1e && code[3] == 0xfa) code += 4;  // endbr64
+  if (code[0] == 0xf2) code++;                                                              // bnd
+  if (code[0] == 0xff && code[1] == 0x25) return slot(relative(code + 2));
+  return reinterpret_cast<uintptr_t>(to);
+#elif defined(__aarch64__)
+  const auto* after = static_cast<const uint32_t*>(return_address);
+  if ((after[-1] >> 26) != 0x25) return 0;  // bl
+  const auto* to = after - 1 + (static_cast<int32_t>(after[-1] << 6) >> 6);
+  if (!is_mapped(reinterpret_cast<uintptr_t>(to))) return 0;
+  // adrp x16, page; ldr x17, [x16, #offset]; add; br x17
+  if ((to[0] & 0x9f00001f) != 0x90000010 || (to[1] & 0xffc003ff) != 0xf9400211) return reinterpret_cast<uintptr_t>(to);
+  const int64_t pages = (static_cast<int64_t>(static_cast<int32_t>(to[0] << 8) >> 13) << 2) | (to[0] >> 29 & 3);
+  const uintptr_t page = (reinterpret_cast<uintptr_t>(to) & ~uintptr_t{4095}) + static_cast<uintptr_t>(pages * 4096);
+  const uintptr_t slot = page + (to[1] >> 10 & 4095) * 8;
+  return is_mapped(slot) ? *reinterpret_cast<const uintptr_t*>(slot) : 0;
+#else
+  return 0;
+#endif
 }
 
 const uint64_t kPythonBits = c10::DispatchKeySet({c10::DispatchKey::Python, c10::DispatchKey::FuncTorchDynamicLayerFrontMode}).raw_repr();
@@ -139,7 +177,7 @@ uint64_t computed_keyset(const OpInfo* op, const Thread* t, uint64_t arguments) 
 }
 
 /// Call or redispatch, by the first that decides: the return address lies in the operator's own entry
-/// points; the same place was beyond doubt before; the key set can only be a call's (it equals what a call
+/// points, or follows a call of one of them; the same place was beyond doubt before; the key set can only be a call's (it equals what a call
 /// would compute) or only a redispatch's (it lies below the caller's of the same operator); what the
 /// caller's fallback is known to do.
 static wire::HopKind kind_of(const Frame* parent, const OpInfo* op, uint64_t keyset, uint64_t arguments, const void* from, bool boxed, bool* inferred, Thread* t) {
@@ -149,9 +187,15 @@ static wire::HopKind kind_of(const Frame* parent, const OpInfo* op, uint64_t key
   if (at - op->call_at < op->call_size) return HopKind::kCall;
   const HopKind call = boxed ? HopKind::kCallBoxed : HopKind::kCall, again = boxed ? HopKind::kRedispatchBoxed : HopKind::kRedispatch;
   Site* s = site(from);
-  const uint8_t learned = s ? s->seen.load(std::memory_order_relaxed) : 0;
-  if (learned == 1) return call;
-  if (learned == 2) return again;
+  const uint8_t learned = s ? s->seen.load(std::memory_order_relaxed) & 7 : 0;
+  if ((learned & 3) == 1) return call;
+  if ((learned & 3) == 2) return again;
+  if (learned == 0 && s && !boxed) {
+    const uintptr_t to = called_function(from);
+    const uint8_t is = !to ? 0 : to == op->call_at ? 1 : to == op->redispatch_at ? 2 : 0;
+    s->seen.fetch_or(is ? is : kUndecided, std::memory_order_relaxed);
+    if (is) return is == 1 ? call : again;
+  }
   const bool can_call = computed_keyset(op, t, arguments) == keyset;
   const bool can_redispatch = parent && parent->op == op && (keyset & ~parent->keyset) == 0 && keyset >> 16 < parent->keyset >> 16;
   if (can_call != can_redispatch) {
@@ -438,7 +482,7 @@ void put(Thread* t, uint32_t p, const at::Generator& g) { g.defined() ? put_text
 void put(Thread* t, uint32_t p, const at::Storage&) { put_text(t, p, ValueType::kOther, "storage"); }
 void put(Thread* t, uint32_t p, const c10::Stream&) { put_text(t, p, ValueType::kOther, "stream"); }
 void put(Thread* t, uint32_t p, const at::Device& d) {
-  put_word(t, p, ValueType::kDevice, static_cast<uint64_t>(static_cast<uint8_t>(d.type())) << 8 | static_cast<uint8_t>(d.index()));
+  put_word(t, p, ValueType::kDevice, static_cast<uint8_t>(d.type()) | static_cast<uint64_t>(static_cast<uint8_t>(d.index())) << 8);
 }
 
 void put_ivalue(Thread* t, uint32_t p, const c10::IValue& v, uint64_t result_bit, Frame* f) {

@@ -65,6 +65,20 @@ void find_call_sites() {
   if (sites().empty()) dl_iterate_phdr(&visit, nullptr);
 }
 
+bool is_mapped(uintptr_t address) {
+  struct Search { uintptr_t address; bool found; } search{address, false};
+  dl_iterate_phdr([](dl_phdr_info* info, size_t, void* p) {
+    auto* s = static_cast<Search*>(p);
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+      const auto& h = info->dlpi_phdr[i];
+      const uintptr_t begin = info->dlpi_addr + h.p_vaddr;
+      if (h.p_type == PT_LOAD && s->address >= begin && s->address + 16 <= begin + h.p_memsz) s->found = true;
+    }
+    return s->found ? 1 : 0;
+  }, &search);
+  return search.found;
+}
+
 Range call_site(std::string_view structure, bool redispatch) {
   auto it = sites().find(structure);
   if (it == sites().end()) return {};
