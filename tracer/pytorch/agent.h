@@ -51,9 +51,6 @@ struct Thread {
   const c10::impl::PODLocalDispatchKeySet* keysets = nullptr;
   const c10::AutogradState* autograd = nullptr;
   void* python_state = nullptr;
-  // the last thread-local state seen
-  uint64_t tls_included = ~0ull, tls_excluded = ~0ull, tls_extra = ~0ull;
-  uint32_t tls_id = 0;
   std::vector<Written> written;
   LastResult last[8];
   uint32_t last_count = 0, last_depth = 0;
@@ -65,6 +62,11 @@ struct Thread {
   std::vector<ChainEntry> chain;  // the last Python stack, outermost first
   Frame frames[kMaxDepth];
 };
+
+inline size_t tls_slot(uint64_t included, uint64_t excluded, uint64_t extra) {
+  return ((included ^ excluded * 3 ^ extra << 7) * 0x9e3779b97f4a7c15ull) >> 58;
+}
+static_assert(kTlsCache == 64);
 
 // ---- link.cpp: threads, memory, processes
 std::mutex& definitions_mutex();

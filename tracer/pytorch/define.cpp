@@ -322,9 +322,7 @@ uint32_t fallback_kernel_id(Wrapper* w) {
 uint32_t intern_tls(Thread* t, uint64_t included, uint64_t excluded, uint64_t extra) {
   static const uint64_t with_modes = c10::DispatchKeySet({c10::DispatchKey::Python, c10::DispatchKey::FuncTorchDynamicLayerFrontMode}).raw_repr();
   const bool modes = (included & with_modes) != 0;
-  const size_t slot = ((included * 31 ^ excluded * 17 ^ extra) >> 3) % kTlsCache;
-  auto& cached = t->tls[slot];
-  if (!modes && cached.id && cached.included == included && cached.excluded == excluded && cached.extra == extra) return cached.id;
+  auto& cached = t->tls[tls_slot(included, excluded, extra)];
   const std::string text = modes_text(excluded);
   std::lock_guard<std::mutex> lock(definitions_mutex());
   Known& k = known();

@@ -80,13 +80,12 @@ uint32_t current_tls(Thread* t) {
   const uint64_t included = t->keysets->included_ ^ c10::default_included_set.raw_repr();
   const uint64_t excluded = t->keysets->excluded_ ^ c10::default_excluded_set.raw_repr();
   uint64_t extra = (t->autograd->get_grad_mode() ? 1u : 0u) | (t->autograd->get_inference_mode() ? 2u : 0u);
-  const bool modes = (included & kPythonBits) != 0;
-  if (__builtin_expect(!modes && included == t->tls_included && excluded == t->tls_excluded && extra == t->tls_extra, 1)) return t->tls_id;
-  t->tls_id = intern_tls(t, included, excluded, extra);
-  t->tls_included = included;
-  t->tls_excluded = excluded;
-  t->tls_extra = extra;
-  return t->tls_id;
+  // While Python modes or transforms are active, what they are may change without a change of the words.
+  if (__builtin_expect(!(included & kPythonBits), 1)) {
+    const Thread::CachedTls& c = t->tls[tls_slot(included, excluded, extra)];
+    if (c.included == included && c.excluded == excluded && c.extra == extra && c.id) return c.id;
+  }
+  return intern_tls(t, included, excluded, extra);
 }
 
 uint16_t tensor_flags(c10::TensorImpl* i, torch::autograd::AutogradMeta* m) {
