@@ -34,6 +34,19 @@ class Graph {
   std::vector<WriteRow> writes_to(uint64_t storage) const;
   std::vector<WriteRow> writes_of(EventId) const;
   size_t bytes() const;
+  /// Calls `hit` with the hop that made, and each hop that ran, a node whose name is `wanted`. Names are judged once.
+  template <class Wanted, class Hit>
+  void for_each_node(Wanted&& wanted, Hit&& hit) const {
+    std::shared_lock lock(mutex_);
+    std::vector<bool> names;
+    for (const std::string* name : names_) names.push_back(wanted(*name));
+    for (const NodeEntry& n : nodes_) {
+      if (n.event && names[n.name]) hit(EventId{n.event});
+    }
+    for (const RunEntry& r : runs_) {
+      if (r.node < nodes_.size() && nodes_[r.node].name < names.size() && names[nodes_[r.node].name]) hit(EventId{r.event});
+    }
+  }
 
  private:
   struct NodeEntry {

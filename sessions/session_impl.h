@@ -91,6 +91,7 @@ class SessionImpl final : public Session {
 
   // ---- for the parts of sessions/ that work on whole columns
   const Columns& columns() const { return columns_; }
+  const Graph& graph() const { return graph_; }
   size_t bytes() const { return columns_.bytes() + graph_.bytes(); }
 
  private:

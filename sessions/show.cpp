@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "sessions/glob.h"
+#include "sessions/filter.h"
 
 namespace peel {
 namespace {
@@ -67,19 +67,13 @@ class OpFilter {
   OpFilter(const Session& s, const std::string& pattern) : s_(s), pattern_(pattern) {}
   bool operator()(const Event& e) {
     if (pattern_.empty()) return true;
-    if (e.kind == Kind::kBackwardNode) return matches(op_text(s_, e));
+    if (e.kind == Kind::kBackwardNode) return operator_matches(pattern_, op_text(s_, e));
     const auto [it, fresh] = seen_.try_emplace(e.op.value, false);
-    if (fresh) it->second = matches(s_.op(e.op).full);
+    if (fresh) it->second = operator_matches(pattern_, s_.op(e.op).full);
     return it->second;
   }
 
  private:
-  bool matches(std::string_view full) const {
-    if (glob_match(pattern_, full)) return true;
-    const size_t colons = full.find("::");
-    const std::string_view bare = colons == std::string_view::npos ? full : full.substr(colons + 2);
-    return glob_match(pattern_, bare) || glob_match(pattern_, bare.substr(0, bare.find('.'))) || glob_match(pattern_, full.substr(0, full.find('.')));
-  }
   const Session& s_;
   const std::string pattern_;
   std::unordered_map<uint32_t, bool> seen_;
@@ -143,7 +137,15 @@ ShowCounts show(const Session& s, const ShowOptions& o, bool json, const std::fu
   const KeyMath math(s);
   OpFilter wanted(s, o.op);
   const size_t id_columns = std::max<size_t>(5, std::to_string(size).size());
+  const Result<Filter> filter = Filter::parse(o.filter);
+  const bool filtered = filter && !(*filter).empty();
+  const std::vector<EventId> matches = filtered ? (*filter).matches(s, EventId{first}, EventId{last}) : std::vector<EventId>();
+  size_t next = 0;
   for (uint32_t id = first; id <= last && id != 0; ++id) {
+    if (filtered) {
+      if (next >= matches.size()) break;
+      id = matches[next++].value;
+    }
     const Event e = s.event(EventId{id});
     if ((o.event && e.thread != thread) || !wanted(e)) continue;
     if (o.max_rows && counts.matched++ >= o.max_rows) continue;

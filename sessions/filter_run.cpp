@@ -1,0 +1,192 @@
+// Evaluating a filter: what depends on a hop's shape or stack is decided once a shape and once a stack; nodes
+// and errors set bits; then one pass over the columns.
+#include <algorithm>
+#include <charconv>
+#include <unordered_map>
+
+#include "sessions/filter.h"
+#include "sessions/glob.h"
+#include "sessions/session_impl.h"
+
+namespace peel {
+namespace {
+
+using What = FilterTerm::What;
+
+unsigned number(std::string_view s) {
+  unsigned n = 0;
+  std::from_chars(s.data(), s.data() + s.size(), n);
+  return n;
+}
+
+std::string_view base_name(std::string_view path) {
+  const size_t slash = path.rfind('/');
+  return slash == std::string_view::npos ? path : path.substr(slash + 1);
+}
+
+/// `call` finds call and call_boxed, `boxed` both boxed kinds, `missing` missing_kernel.
+bool kind_matches(std::string_view pattern, std::string_view name) {
+  if (glob_match(pattern, name)) return true;
+  const size_t cut = name.find('_');
+  return cut != std::string_view::npos && (glob_match(pattern, name.substr(0, cut)) || glob_match(pattern, name.substr(cut + 1)));
+}
+
+bool line_matches(std::string_view pattern, const Frame& f) {
+  if (const size_t colon = pattern.rfind(':'); colon != std::string_view::npos) {
+    const std::string_view file = pattern.substr(0, colon);
+    if (!glob_match(file, base_name(f.file)) && !glob_match(file, f.file)) return false;
+    pattern.remove_prefix(colon + 1);
+  }
+  const size_t dash = pattern.find('-');
+  const unsigned first = number(pattern), last = dash == std::string_view::npos ? first : number(pattern.substr(dash + 1));
+  return f.line >= 0 && static_cast<unsigned>(f.line) >= first && static_cast<unsigned>(f.line) <= last;
+}
+
+template <class Matches>
+bool decide(const FilterTerm& t, Matches&& matches) {
+  const bool any = t.patterns.empty() || std::any_of(t.patterns.begin(), t.patterns.end(), matches);
+  return any != t.negated;
+}
+
+bool shape_term(const FilterTerm& t) { return t.what == What::kOp || t.what == What::kKey || t.what == What::kKind || t.what == What::kThread; }
+bool stack_term(const FilterTerm& t) { return t.what == What::kLine || t.what == What::kFile; }
+
+bool shape_holds(const Session& s, const FilterTerm& t, OpId op, KeyId key, Kind kind, ThreadId thread) {
+  return decide(t, [&](const std::string& p) {
+    switch (t.what) {
+      case What::kOp: return op && operator_matches(p, s.op(op).full);
+      case What::kKey: {
+        const Key* k = kind == Kind::kBackwardNode ? nullptr : s.key(key);
+        return k && glob_match(p, k->name);
+      }
+      case What::kKind: return kind_matches(p, kind_name(kind));
+      default: {
+        const Thread* th = s.thread(thread);
+        return glob_match(p, std::to_string(thread.value)) || (th && glob_match(p, th->name));
+      }
+    }
+  });
+}
+
+bool stack_holds(const Session& s, const FilterTerm& t, StackId stack) {
+  const StackId user = s.user_frame(stack);
+  if (!user) return t.negated;
+  const Frame f = s.frame(user);
+  return decide(t, [&](const std::string& p) {
+    return t.what == What::kLine ? line_matches(p, f) : glob_match(p, base_name(f.file)) || glob_match(p, f.file);
+  });
+}
+
+bool error_holds(const FilterTerm& t, const Raised& r) {
+  return t.patterns.empty() || std::any_of(t.patterns.begin(), t.patterns.end(), [&](const std::string& p) {
+           return glob_match(p, r.type) || glob_match("*" + p + "*", r.message);
+         });
+}
+
+bool node_holds(const FilterTerm& t, std::string_view name) {
+  return t.patterns.empty() || std::any_of(t.patterns.begin(), t.patterns.end(), [&](const std::string& p) { return glob_match(p, name); });
+}
+
+/// One bit a hop for the terms that hang on nodes or errors; empty = no such term.
+std::vector<bool> event_bits(const Session& s, const std::vector<FilterTerm>& terms, uint32_t size) {
+  std::vector<bool> all;
+  for (const FilterTerm& t : terms) {
+    if (t.what != What::kNode && t.what != What::kError) continue;
+    std::vector<bool> bits(size + 1, t.negated);
+    const auto set = [&](EventId e) {
+      if (e && e.value <= size) bits[e.value] = !t.negated;
+    };
+    if (t.what == What::kError) {
+      for (const Raised& r : s.raised()) {
+        if (error_holds(t, r)) set(r.event);
+      }
+    } else if (const SessionImpl* real = implementation(s)) {
+      real->graph().for_each_node([&](std::string_view name) { return node_holds(t, name); }, set);
+    } else {
+      for (uint32_t n = 1; n <= s.nodes(); ++n) {
+        const Node node = s.node(NodeId{n});
+        if (!node_holds(t, node.name)) continue;
+        set(node.event);
+        for (const NodeRun& r : s.runs(NodeId{n})) set(r.event);
+      }
+    }
+    if (all.empty()) all = std::move(bits);
+    else for (uint32_t i = 0; i <= size; ++i) all[i] = all[i] && bits[i];
+  }
+  return all;
+}
+
+}  // namespace
+
+bool operator_matches(std::string_view pattern, std::string_view full) {
+  const size_t colons = full.find("::");
+  const std::string_view bare = colons == std::string_view::npos ? full : full.substr(colons + 2);
+  return glob_match(pattern, full) || glob_match(pattern, bare) || glob_match(pattern, bare.substr(0, bare.find('.'))) ||
+         glob_match(pattern, full.substr(0, full.find('.')));
+}
+
+std::vector<EventId> Filter::matches(const Session& s, EventId from, EventId to) const {
+  std::vector<EventId> out;
+  const uint32_t size = s.size(), first = std::max(1u, from.value), last = to ? std::min(size, to.value) : size;
+  if (first > last) return out;
+  const std::vector<bool> bits = event_bits(s, terms_, size);
+  enum : uint8_t { kUnknown, kNo, kYes };
+  std::vector<uint8_t> stacks;
+  const auto stack_ok = [&](StackId stack) {
+    if (stack.value >= stacks.size()) stacks.resize(std::max<size_t>(stacks.size() * 2, stack.value + 1));
+    uint8_t& known = stacks[stack.value];
+    if (known == kUnknown) {
+      known = kYes;
+      for (const FilterTerm& t : terms_) {
+        if (stack_term(t) && !stack_holds(s, t, stack)) known = kNo;
+      }
+    }
+    return known == kYes;
+  };
+  const bool by_stack = std::any_of(terms_.begin(), terms_.end(), stack_term);
+  const SessionImpl* real = implementation(s);
+  if (!real) {
+    for (uint32_t i = first; i <= last; ++i) {
+      const Event e = s.event(EventId{i});
+      const bool shape = std::all_of(terms_.begin(), terms_.end(), [&](const FilterTerm& t) { return !shape_term(t) || shape_holds(s, t, e.op, e.key, e.kind, e.thread); });
+      if (shape && (!by_stack || stack_ok(e.stack)) && (bits.empty() || bits[i])) out.push_back(EventId{i});
+    }
+    return out;
+  }
+  const Columns& columns = real->columns();
+  std::vector<uint8_t> shapes(columns.shapes());
+  std::unordered_map<uint32_t, bool> op_known[8];  // by term, for the first terms: many shapes share an operator
+  for (ShapeId i = 0; i < shapes.size(); ++i) {
+    const Shape& shape = columns.shape_at(i);
+    shapes[i] = kYes;
+    for (size_t n = 0; n < terms_.size() && shapes[i] == kYes; ++n) {
+      const FilterTerm& t = terms_[n];
+      if (!shape_term(t)) continue;
+      bool holds;
+      if (t.what == What::kOp && n < std::size(op_known)) {
+        const auto [it, fresh] = op_known[n].try_emplace(shape.op.value, false);
+        if (fresh) it->second = shape_holds(s, t, shape.op, shape.key, shape.kind, shape.thread);
+        holds = it->second;
+      } else {
+        holds = shape_holds(s, t, shape.op, shape.key, shape.kind, shape.thread);
+      }
+      if (!holds) shapes[i] = kNo;
+    }
+  }
+  for (const Columns::Span& span : columns.spans()) {
+    const uint32_t begin = std::max(first, span.first.value), end = std::min(last, span.first.value + span.count - 1);
+    for (uint32_t i = begin; i <= end && i >= begin; ++i) {
+      const uint32_t row = i - span.first.value;
+      // Shapes that came while this ran belong to hops beyond `size`.
+      if (span.shape[row] >= shapes.size() || shapes[span.shape[row]] != kYes) continue;
+      if (by_stack && !stack_ok(StackId{span.stack[row]})) continue;
+      if (!bits.empty() && !bits[i]) continue;
+      out.push_back(EventId{i});
+    }
+  }
+  return out;
+}
+
+bool Filter::match(const Session& s, EventId e) const { return !matches(s, e, e).empty(); }
+
+}  // namespace peel
