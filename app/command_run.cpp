@@ -7,7 +7,11 @@
 #include "app/record_options.h"
 #include "app/session_argument.h"
 #include "app/show.h"
+
+#ifdef PEEL_WINDOW
+#include "app/window/screenshot.h"
 #include "app/window/window.h"
+#endif
 
 namespace peel::app {
 namespace {
@@ -36,11 +40,9 @@ int run_in_terminal(const RecordOptions& options, const std::string& why_not) {
 }
 
 #ifdef PEEL_WINDOW
-int run_in_window(RecordOptions& options, bool first_run) {
+int run_in_window(RecordOptions& options, WindowOptions window) {
   options.recording.forward_output = false;
-  WindowOptions window;
   window.session_path = options.recording.path;
-  window.first_run = first_run;
   window.program.title = program_title(options.recording.arguments);
   window.program.command_line = options.recording.arguments;
   const RecordingOptions recording = options.recording;
@@ -62,14 +64,21 @@ int run_main(const std::vector<std::string>& arguments) {
   CLI::App app("Run a program on PyTorch and walk through it in the window while it runs. Without a display the trace is printed. The exit status is the program's own.", "peel run");
   RecordOptions options;
   options.add_to(app);
-  bool no_window = false, first_run = false;
+  bool no_window = false;
   app.add_flag("--no-window", no_window, "Print the trace even when there is a display");
-  app.add_flag("--first-run", first_run, "Offer a short tour of the sample")->group("");
+#ifdef PEEL_WINDOW
+  WindowOptions window;
+  app.add_flag("--guide", window.first_run, "Offer a short tour of the sample")->group("");
+  add_screenshot_options(app, window.screenshot);
+#else
+  bool guide = false;
+  app.add_flag("--guide", guide)->group("");
+#endif
   if (const auto ended = options.parse_all(app, arguments)) return *ended;
 #ifdef PEEL_WINDOW
   std::string why_not = "no window was asked for";
   if (no_window || !has_display(&why_not)) return run_in_terminal(options, why_not);
-  return run_in_window(options, first_run);
+  return run_in_window(options, window);
 #else
   return run_in_terminal(options, "this peel was built without the window");
 #endif

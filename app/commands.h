@@ -16,6 +16,9 @@ int why_main(const std::vector<std::string>&);
 int query_main(const std::vector<std::string>&);
 int info_main(const std::vector<std::string>&);
 int doctor_main(const std::vector<std::string>&);
+#ifdef PEEL_WINDOW
+int keys_main(const std::vector<std::string>&);  // the README's key table; not listed
+#endif
 
 struct CommandEntry {
   const char* name;

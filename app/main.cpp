@@ -79,6 +79,9 @@ int dispatch(std::vector<std::string> arguments) {
     print_help(stdout);
     return kDone;
   }
+#ifdef PEEL_WINDOW
+  if (name == "keys") return keys_main(arguments);
+#endif
   const CommandEntry* command = find(name);
   return command ? command->main(arguments) : unknown(name);
 }

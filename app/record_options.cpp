@@ -15,7 +15,11 @@ namespace peel::app {
 namespace {
 
 std::atomic<bool> cancel_build = false;
-void on_stop(int) { cancel_build = true; }
+std::atomic<int> stop_signal = 0;
+void on_stop(int signal) {
+  stop_signal = signal;
+  cancel_build = true;
+}
 
 /// `500M`, `2G`, `1.5GiB`, `4096`: bytes. Nothing: not a size.
 std::optional<uint64_t> size_in_bytes(const std::string& text) {
@@ -110,7 +114,7 @@ std::optional<int> prepare_in_terminal(const RecordingOptions& o, Prepared& prep
   ::sigaction(SIGTERM, &old_term, nullptr);
   if (!result && cancel_build) {
     say("stopped while building the agent; nothing was recorded");
-    return 128 + SIGINT;
+    return 128 + stop_signal;
   }
   if (!result) return fail(result.error());
   prepared = *result;

@@ -49,7 +49,4 @@ int run_window(const WindowOptions&, int* program_status);
 /// The key table of the README as GitHub Markdown, made from the command table.
 std::string keys_markdown();
 
-/// Can a window open here (DISPLAY or WAYLAND_DISPLAY answers)? Else `why_not` is a sentence.
-bool has_display(std::string* why_not);
-
 }  // namespace peel::app
