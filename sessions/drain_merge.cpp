@@ -70,10 +70,9 @@ void Merge::look() {
   fullness_ = 0;
   const bool alone = rings_.size() == 1;
   for (auto& r : rings_) look_at(*r, now_ns, alone);
-  ledger_.latest_ticks = wire::ticks();
-
   const uint64_t margin = static_cast<uint64_t>((static_cast<unsigned __int128>(kMarginNs) << 32) / std::max<uint64_t>(ledger_.clock.factor, 1));
   const uint64_t unseen = now > margin ? now - margin : 0;
+  ledger_.latest_ticks = wire::ticks() + margin;
   uint64_t lowest = kForEver, second = kForEver;
   Ring* holder = nullptr;
   for (auto& r : rings_) {
@@ -171,7 +170,8 @@ void Merge::peek(Ring& r) {
       if (has_time || !follows(head)) break;
     } else if (has_time) {
       found = true;
-      r.next_time = std::max(r.last, std::min(r.consumer.at(at)[1], ledger_.latest_ticks));
+      const uint64_t time = r.consumer.at(at)[1];
+      r.next_time = time > ledger_.latest_ticks ? r.last : std::max(r.last, time);  // the future is damage
     } else if (first && follows(head)) {
       found = true;  // goes with a record that was merged before it was published
       r.next_time = r.last;
@@ -226,7 +226,7 @@ bool Merge::advance(uint32_t max_hops) {
     Ring* best = nullptr;
     uint64_t second = kForEver;
     for (auto& r : rings_) {
-      if (!r->ready) continue;
+      if (!r->ready || !r->process->refused().empty()) continue;
       if (!best || r->next_time < best->next_time) {
         if (best) second = std::min(second, best->next_time);
         best = r.get();

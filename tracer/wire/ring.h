@@ -19,6 +19,7 @@
 #pragma once
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -80,6 +81,8 @@ struct Memory {
 /// The traced process' side: makes the memfd (sparse: only what is written takes memory) with `recording` on.
 inline bool create_memory(uint64_t ring_bytes, Memory* out) {
   if (!valid_ring_bytes(ring_bytes)) return false;
+  rlimit limit;  // beyond it, ftruncate would send a signal that ends the program
+  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur < memory_size(ring_bytes)) return false;
   Memory m;
   m.ring_bytes = ring_bytes;
   m.fd = static_cast<int>(syscall(SYS_memfd_create, "peel", MFD_CLOEXEC | MFD_ALLOW_SEALING));
