@@ -17,6 +17,7 @@
 
 #include <cstdio>
 #include <deque>
+#include <map>
 #include <mutex>
 #include <set>
 #include <sstream>
@@ -240,9 +241,15 @@ struct HopKernel : c10::OperatorKernel {
   DispatchKey key;
 };
 
+using Handles = std::vector<c10::RegistrationHandleRAII>;
 /// Never destroyed: the wrappers must outlive every static that may still call an operator.
-std::vector<c10::RegistrationHandleRAII>& held() {
-  static auto* handles = new std::vector<c10::RegistrationHandleRAII>();
+Handles& held() {
+  static auto* handles = new Handles();
+  return *handles;
+}
+/// By operator: what oracle_release takes back.
+std::map<std::string, Handles>& loosely_held() {
+  static auto* handles = new std::map<std::string, Handles>();
   return *handles;
 }
 
@@ -269,14 +276,15 @@ int oracle_aside(int on) {
 }
 
 /// Wraps the kernel now computed for the runtime key `from`, registering the wrapper at `at`: the key or alias
-/// that supplied it. 0 = done, 1 = no such operator, 2 = refused (said on stderr).
-int oracle_wrap(const char* name, const char* overload, int at, int from) {
+/// that supplied it; `loose`: until oracle_release. 0 = done, 1 = no such operator, 2 = refused (said on stderr).
+int oracle_wrap(const char* name, const char* overload, int at, int from, int loose) {
   auto& dispatcher = c10::Dispatcher::singleton();
   auto op = dispatcher.findOp({name, overload});
   if (!op) return 1;
   try {
     auto kernel = op->getComputedKernelForDispatchKey(static_cast<DispatchKey>(from));
-    held().push_back(dispatcher.registerImpl(
+    Handles& handles = loose ? loosely_held()[std::string(name) + "." + overload] : held();
+    handles.push_back(dispatcher.registerImpl(
         {name, overload}, static_cast<DispatchKey>(at),
         c10::KernelFunction::makeFromBoxedFunctor(std::make_unique<HopKernel>(std::move(kernel), static_cast<DispatchKey>(at))),
         std::nullopt, nullptr, "oracle"));
@@ -285,6 +293,11 @@ int oracle_wrap(const char* name, const char* overload, int at, int from) {
     return 2;
   }
   return 0;
+}
+
+/// Removes the wrappers of that operator that were registered loosely.
+void oracle_release(const char* name, const char* overload) {
+  loosely_held().erase(std::string(name) + "." + overload);
 }
 
 /// The number of the key of that name in this PyTorch, -1 = none.

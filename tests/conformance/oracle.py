@@ -51,49 +51,66 @@ def build():
     return out
 
 
-def wrap_all(library, ops, only=None):
-    """Wraps the kernels that each operator has, at the key or alias that supplied them, so that no rule of the table decides differently.
-
-    `only`: just the kernel registered at that key."""
+def slots(op):
+    """(key, key or alias that supplied its kernel, provenance) of each slot of the operator's table that runs something."""
     import torch
+    registered = set(re.findall(r"^(\w+)(?:\[alias\])?: ", torch._C._dispatch_dump(op), re.M))
+    for line in torch._C._dispatch_dump_table(op).splitlines():
+        m = re.match(r"(\w+): (fallthrough )?.*\[([a-z ]+)\]$", line)
+        if not m or m[2] or m[1] in SKIP:
+            continue
+        at = RULE.get(m[3], m[1])
+        if m[3] == "default backend kernel":
+            at = "CompositeExplicitAutogradNonFunctional"
+            if at not in registered or m[1].startswith("Sparse"):
+                at = "CompositeExplicitAutograd"
+        elif m[3] not in RULE and m[3] not in ("kernel", "backend fallback"):
+            continue
+        yield m[1], at, m[3]
 
-    def number(name):
-        return library.oracle_key(name.encode())
 
+def wrap(library, op, at, key, loose=False):
+    name, _, overload = op.partition(".")
+    number = [library.oracle_key(k.encode()) for k in (at, key)]
+    library.oracle_wrap(name.encode(), overload.encode(), *number, int(loose))
+
+
+def wrap_all(library, ops):
+    """Wraps the kernels that each operator has, at the key or alias that supplied them, so that no rule of the table decides differently."""
     for op in ops:
-        registered = set(re.findall(r"^(\w+)(?:\[alias\])?: ", torch._C._dispatch_dump(op), re.M))
         done = set()
-        for line in torch._C._dispatch_dump_table(op).splitlines():
-            m = re.match(r"(\w+): (fallthrough )?.*\[([a-z ]+)\]$", line)
-            if not m or m[2] or m[1] in SKIP:
-                continue
-            at = RULE.get(m[3], m[1])
-            if m[3] == "default backend kernel":
-                at = "CompositeExplicitAutogradNonFunctional"
-                if at not in registered or m[1].startswith("Sparse"):
-                    at = "CompositeExplicitAutograd"
-            elif m[3] not in RULE and m[3] not in ("kernel", "backend fallback"):
-                continue
-            if at not in done and only in (None, at):
+        for key, at, _ in slots(op):
+            if at not in done:
                 done.add(at)
-                name, _, overload = op.partition(".")
-                library.oracle_wrap(name.encode(), overload.encode(), number(at), number(m[1]))
+                wrap(library, op, at, key)
 
 
-def wrap_new(library):
-    """Kernels that the program registers through torch.library are wrapped as they come."""
+def wrap_new(library, ops):
+    """Kernels that the program registers through torch.library are wrapped as they come.
+
+    Where calls of an operator that the program defines land at a backend fallback (`ops`: at which keys they landed in the first run), a wrapper
+    stands at that very key, and would hide a kernel that the program registers at an alias later: it is taken back before each registration."""
     import torch
     impl = torch.library.Library.impl
 
     def wrapped(self, op_name, fn, dispatch_key="", **kw):
-        result = impl(self, op_name, fn, dispatch_key, **kw)
-        name = op_name
-        if not isinstance(name, str):
+        op = op_name
+        if not isinstance(op, str):
             overload = op_name._overloadname
-            name = op_name._schema.name + ("" if overload == "default" else "." + overload)
-        if "::" not in name:
-            name = self.ns + "::" + name
-        wrap_all(library, [name], only=dispatch_key or self.dispatch_key or "CompositeImplicitAutograd")
+            op = op_name._schema.name + ("" if overload == "default" else "." + overload)
+        if "::" not in op:
+            op = self.ns + "::" + op
+        name, _, overload = op.partition(".")
+        library.oracle_release(name.encode(), overload.encode())
+        result = impl(self, op_name, fn, dispatch_key, **kw)
+        only = dispatch_key or self.dispatch_key or "CompositeImplicitAutograd"
+        for key, at, provenance in slots(op):
+            if at == only:
+                wrap(library, op, at, key)
+                break
+        for key, at, provenance in slots(op):
+            if provenance == "backend fallback" and key in ops.get(op, ()):
+                wrap(library, op, at, key, loose=True)
         return result
 
     torch.library.Library.impl = wrapped
@@ -140,7 +157,7 @@ def child(program, out, ops, arguments):
     library = ctypes.CDLL(build())
     if ops is not None:
         wrap_all(library, ops)
-        wrap_new(library)
+        wrap_new(library, ops)
     with open(program) as f:
         code = compile(f.read(), program, "exec")
     sys.argv = [program, *arguments]
@@ -178,9 +195,11 @@ def main(argv):
 
     status = run(None)
     if hops and os.path.exists(out):
+        ops = {}
         with open(out) as f:
-            ops = sorted({r["op"] for r in json.load(f)})
-        status = run(ops)
+            for row in json.load(f):
+                ops.setdefault(row["op"], {})[row["key"]] = True
+        status = run({op: sorted(keys) for op, keys in sorted(ops.items())})
     os.remove(out + ".ops")
     return status
 
