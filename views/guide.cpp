@@ -1,5 +1,6 @@
 #include "views/guide.h"
 
+#include "sessions/iterations.h"
 #include "sessions/why.h"
 #include "views/words.h"
 
@@ -82,18 +83,11 @@ std::vector<GuideStop> find_stops(const Session& s) {
   return out;
 }
 
-EventId default_selection(const Session& s, EventId second) {
-  const std::vector<Raised> raised = s.raised();
-  if (!raised.empty()) return raised.front().event;
-  const uint32_t size = s.size();
-  if (second)
-    for (uint32_t i = second.value; i <= size && i < second.value + kLook; i++)
-      if (const Event e = s.event(EventId(i)); from_user(s, e) && s.nodes_inside(e.id)) return e.id;
+EventId first_selection(const Session& s) {
+  const EventId chosen = peel::default_selection(s);
+  if (!s.raised().empty() || !iterations(s, main_thread(s)).empty()) return chosen;
   const std::vector<GuideStop> stops = find_stops(s);
-  if (!stops.empty()) return stops.front().event;
-  for (uint32_t i = 2; i <= std::min(size, kLook); i++)
-    if (from_user(s, s.event(EventId(i)))) return EventId(i);
-  return EventId(size >= 2 ? 2u : size);
+  return stops.empty() ? chosen : stops.front().event;
 }
 
 }  // namespace peel::views

@@ -16,9 +16,8 @@ struct GuideStop {
 /// In order; a stop that the session has no example for is left out. Looks at no more than the first 200,000 hops.
 std::vector<GuideStop> find_stops(const Session&);
 
-/// What is selected when a session opens: the hop that raised; else the first call from the user's own file in the
-/// second iteration (`second`: its first hop, 0 = no iterations); else the first stop. Never the first hop, if
-/// there is another.
-EventId default_selection(const Session&, EventId second);
+/// What is selected when a session opens: what the reader library says (the hop that raised, a call of the second
+/// iteration), or the first stop when nothing was raised and nothing repeats.
+EventId first_selection(const Session&);
 
 }  // namespace peel::views

@@ -1,5 +1,10 @@
 // The one list of panels, in the order of the View menu.
+#include "views/autograd.h"
+#include "views/findings.h"
 #include "views/panel.h"
+#include "views/program.h"
+#include "views/query.h"
+#include "views/tensor.h"
 #include "views/trace.h"
 #include "views/why.h"
 
@@ -7,8 +12,13 @@ namespace peel::views {
 
 std::vector<std::unique_ptr<Panel>> make_panels() {
   std::vector<std::unique_ptr<Panel>> all;
+  all.push_back(make_program_panel());
   all.push_back(make_trace_panel());
   all.push_back(make_why_panel());
+  all.push_back(make_findings_panel());
+  all.push_back(make_autograd_panel());
+  all.push_back(make_tensor_panel());
+  all.push_back(make_query_panel());
   return all;
 }
 

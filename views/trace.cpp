@@ -2,7 +2,11 @@
 
 #include <algorithm>
 
+#include "imgui_internal.h"
 #include "imgui_stdlib.h"
+#include "sessions/iterations.h"
+#include "views/background.h"
+#include "views/matches.h"
 #include "views/pen.h"
 #include "views/trace_model.h"
 #include "views/words.h"
@@ -27,9 +31,11 @@ class TracePanel : public Panel {
   }
   void session_changed(Context& c) override {
     model_.reset(c.session);
-    list_ = VirtualList(), cursor_ = 0, seen_selection_ = 0, filter_done_.clear();
+    filter_.set(nullptr, ""), find_.set(nullptr, "");
+    loops_.stop(), loops_for_ = 0, loops_at_ = -10;
+    list_ = VirtualList(), cursor_ = 0, seen_selection_ = 0, finding_ = false;
   }
-  bool busy() const override { return working_; }
+  bool busy() const override { return working_ || filter_.busy() || find_.busy() || loops_.busy(); }
   void draw(Context&) override;
   bool run(Context&, std::string_view id) override;
   std::string copy_text(Context&) override;
@@ -38,11 +44,14 @@ class TracePanel : public Panel {
   struct Columns { float call, note, layers, time, node; };
   Columns columns(const Area&) const;
   void follow(Context&);
-  void draw_filter(Context&, const Pen&, const Area&);
+  void find_loops(const Session&);
+  float draw_filter(Context&, const Pen&, const Area&);
+  void find_next(Context&, bool forward);
   void draw_head(const Pen&, const Area&, const Columns&) const;
   void draw_row(Context&, const Pen&, const Area&, const Columns&, const TraceRow&, uint64_t row, float y);
   void draw_strip(const Pen&, const Columns&, const TraceRow&, float cy) const;
   void pick(Context&, const TraceRow&);
+  void draw_menu(Context&);
   void move(Context&, int64_t by);
 
   TraceModel model_;
@@ -50,7 +59,14 @@ class TracePanel : public Panel {
   uint64_t cursor_ = 0;              // key of the marked row: the selected hop, or a group
   uint64_t seen_selection_ = 0;
   bool working_ = false;
-  std::string filter_done_;
+  Matches filter_, find_;
+  Background<std::vector<TraceStretch>> loops_;
+  uint64_t loops_for_ = 0;   // generation that they were looked for in
+  double loops_at_ = -10;    // and when, as a recording grows
+  std::string find_text_;
+  bool finding_ = false, take_focus_ = false;
+  TraceRow menu_;            // row that the menu was opened on
+  bool open_menu_ = false;
 };
 
 // The name wins; the shape yields.
@@ -80,6 +96,21 @@ void TracePanel::follow(Context& c) {
   list_.reveal(int64_t(*row));
 }
 
+// Iterations are looked for on a thread of their own, and again as the recording grows, once a second at most.
+void TracePanel::find_loops(const Session& s) {
+  if (auto found = loops_.take()) {
+    if (model_.set_stretches(std::move(*found))) seen_selection_ = 0;  // rows moved: bring the selection back
+  }
+  const double now = ImGui::GetTime();
+  if (loops_.busy() || loops_for_ == s.generation() || (now < loops_at_ + 1 && !(s.progress().ready && !s.live()))) return;
+  loops_for_ = s.generation(), loops_at_ = now;
+  loops_.start([&s](const std::atomic<bool>&) {
+    std::vector<TraceStretch> out;
+    for (const Iteration& i : iterations(s, main_thread(s))) out.push_back({i.name, i.first, i.last});
+    return out;
+  });
+}
+
 void TracePanel::draw(Context& c) {
   const Area a = panel_area();
   const Pen pen;
@@ -90,10 +121,17 @@ void TracePanel::draw(Context& c) {
   const bool at_end = list_.at_bottom() && model_.rows() > 0;
   const uint64_t before = model_.rows();
   working_ = model_.update(1'500'000);
+  find_loops(*c.session);
+  filter_.set(c.session, c.filter);
+  if (filter_.poll()) {
+    model_.set_matches(filter_.active() ? std::optional(filter_.ids()) : std::nullopt);
+    seen_selection_ = 0;  // the selection may have come back into sight
+  }
+  find_.set(c.session, finding_ ? find_text_ : "");
+  find_.poll();
   follow(c);
   if (c.session->live() && at_end && model_.rows() > before && before > uint64_t(list_.visible_rows())) list_.to_bottom();
-  draw_filter(c, pen, a);
-  const float top = a.y + u(kFilterHeight + 6);
+  const float top = draw_filter(c, pen, a);
   const Columns at = columns(a);
   draw_head(pen, {a.x, top, a.w, u(kHeadHeight)}, at);
   const float pad = u(theme::kPadX), row_height = u(theme::kRow);
@@ -116,12 +154,54 @@ void TracePanel::draw(Context& c) {
     }
   }
   list_.end();
+  draw_menu(c);
 }
 
-void TracePanel::draw_filter(Context& c, const Pen& pen, const Area& a) {
+// What the right button offers on a row: filters made from it, and the copy.
+void TracePanel::draw_menu(Context& c) {
+  if (open_menu_) ImGui::OpenPopup("##row"), open_menu_ = false;
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(u(8), u(8)));
+  const bool shown = ImGui::BeginPopup("##row");
+  ImGui::PopStyleVar();
+  if (!shown) return;
+  const Event e = c.session->event(menu_.event);
+  auto add = [&](const std::string& term) { c.filter += (c.filter.empty() ? "" : " ") + term; };
+  if (is_hop(menu_.kind)) {
+    const std::string op = c.session->op(e.op).full;
+    const Key* key = c.session->key(e.key);
+    if (e.op && ImGui::MenuItem(("Only " + op).c_str())) add(op);
+    if (e.op && ImGui::MenuItem(("Without " + op).c_str())) add("-op:" + op);
+    if (key && ImGui::MenuItem(("Only hops at " + key->name).c_str())) add("key:" + key->name);
+  }
+  if (const StackId f = c.session->user_frame(e.stack)) {
+    const Frame frame = c.session->frame(f);
+    if (ImGui::MenuItem(("Only line " + std::to_string(frame.line) + " of " + base_name(frame.file)).c_str()))
+      add("file:" + base_name(frame.file) + " line:" + std::to_string(frame.line));
+  }
+  ImGui::Separator();
+  for (const char* id : {"edit.bookmark", "edit.copy"})
+    if (const Command* command = c.commands->find(id); command && ImGui::MenuItem(command->title)) c.commands->run(id);
+  ImGui::EndPopup();
+}
+
+// The bar: a filter, or with Ctrl+F a search that hides nothing. Below it, what was understood. Returns where the
+// head of the list begins.
+float TracePanel::draw_filter(Context& c, const Pen& pen, const Area& a) {
   const auto& p = theme::palette();
   const float h = u(kFilterHeight);
-  const std::string counted = plural(c.session->size(), "hop");
+  if (c.focus_field == "find" || c.focus_field == "filter") {
+    finding_ = c.focus_field == "find";
+    take_focus_ = true;
+    c.focus_field.clear();
+  }
+  Matches& m = finding_ ? find_ : filter_;
+  std::string counted = plural(c.session->size(), "hop");
+  if (m.active() && !m.busy()) {
+    if (!finding_) counted = count_text(m.ids().size()) + " of " + count_text(c.session->size()) + " shown";
+    else counted = m.ids().empty() ? "no hit" : plural(m.ids().size(), "hit");
+  } else if (m.busy()) {
+    counted = "searching …";
+  }
   const float room = a.w - text_width(Type::kSmall, counted) - u(20);
   pen.fill(a.x, a.y, a.w, h, color(p.sunken), u(theme::kRadius));
   ImGui::SetCursorScreenPos({a.x, a.y});
@@ -129,13 +209,50 @@ void TracePanel::draw_filter(Context& c, const Pen& pen, const Area& a) {
   ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(u(8), std::round((h - ImGui::GetFontSize()) / 2)));
   ImGui::PushStyleColor(ImGuiCol_FrameBg, 0);
   ImGui::SetNextItemWidth(std::max(u(60), room));
-  ImGui::InputTextWithHint("##filter", "Filter:  relu*   key:Autograd*   node:   line:17", &c.filter);
-  const bool active = ImGui::IsItemActive();
+  if (take_focus_) ImGui::SetKeyboardFocusHere();
+  bool active, leave = false;
+  if (finding_) {
+    const bool enter = ImGui::InputTextWithHint("##find", "Find:  mm   node:Addmm*   error:   (Enter, Shift+Enter)", &find_text_,
+                                                ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_AutoSelectAll);
+    active = ImGui::IsItemActive();
+    if (enter) {
+      find_next(c, !ImGui::GetIO().KeyShift);
+      ImGui::SetKeyboardFocusHere(-1);  // Enter goes on to the next one
+    }
+    leave = ImGui::IsItemDeactivated() && ImGui::IsKeyPressed(ImGuiKey_Escape, false);
+  } else {
+    // The field has its own copy while it is edited: a filter set from elsewhere must reach it.
+    ImGui::InputTextWithHint("##filter", "Filter:  relu*   key:Autograd*   node:   line:17", &c.filter, ImGuiInputTextFlags_EscapeClearsAll);
+    active = ImGui::IsItemActive();
+  }
+  take_focus_ = false;
   ImGui::PopStyleColor();
   ImGui::PopStyleVar();
   ImGui::PopFont();
   pen.frame(a.x, a.y, a.w, h, color(active ? p.focus : p.line), u(theme::kRadius));
   pen.text_right(Type::kSmall, a.right() - u(8), base_of(a.y, h), p.dim, counted);
+  float y = a.y + h + u(6);
+  const std::string& text = finding_ ? find_text_ : c.filter;
+  if (!text.empty() || finding_) {
+    const std::string said = !m.error().empty() ? m.error() : m.active() ? (finding_ ? "finds " : "shows ") + m.explains() : "";
+    Hit close;
+    const float w = text_width(Type::kSmall, "close");
+    pen.link("close filter", a.right() - w, base_of(y - u(3), u(20)), "close", &close);
+    pen.text_cut(Type::kSmall, a.x, base_of(y - u(3), u(20)), a.w - w - u(12), m.error().empty() ? p.faint : p.text, said);
+    if (close || leave) {
+      if (finding_) finding_ = false;
+      else c.filter.clear();
+      ImGui::ClearActiveID();
+    }
+    y += u(20);
+  }
+  return y;
+}
+
+void TracePanel::find_next(Context& c, bool forward) {
+  const EventId to = find_.next(c.selected, forward);
+  if (to) c.select(to);
+  else c.notice = find_.busy() ? "Still searching." : "Nothing matches " + find_text_ + ".";
 }
 
 void TracePanel::draw_head(const Pen& pen, const Area& a, const Columns& at) const {
@@ -175,6 +292,8 @@ void TracePanel::draw_row(Context& c, const Pen& pen, const Area& a, const Colum
   const Hit over = hit(r.name.c_str(), a.x - pad, y, a.w + 2 * pad - u(10), h);
   if (marked) pen.selected_row(a, y, h, ImGui::IsWindowFocused(ImGuiFocusedFlags_RootAndChildWindows));
   else if (over.hovered) pen.hovered_row(a, y, h);
+  if (find_.active() && is_hop(r.kind) && std::binary_search(find_.ids().begin(), find_.ids().end(), r.event))
+    pen.fill(a.right() + pad - u(14), y + u(4), u(3), h - u(8), color(p.focus));  // a hit
   for (int d = 0; d < r.depth; d++) pen.vline(a.x + float(d) * u(theme::kIndent) + u(4), y, h, color(p.line));
   if (r.expandable) pen.caret(x, cy, r.expanded, color(r.kind == Kind::kRedispatch ? p.faint : p.dim));
 
@@ -196,7 +315,6 @@ void TracePanel::draw_row(Context& c, const Pen& pen, const Area& a, const Colum
     }
     if (!r.matches) ink = p.faint;
     used = pen.text_cut(face, nx, base, at.note - nx, ink, r.name) + (nx - tx);
-    const std::string& right = !r.note.empty() && r.depth <= 1 ? r.note : r.detail;
     float edge = at.note;
     for (const std::string* s : {&r.detail, &r.note}) {
       if (s->empty()) continue;
@@ -207,7 +325,6 @@ void TracePanel::draw_row(Context& c, const Pen& pen, const Area& a, const Colum
       else pen.note_right(edge, base, *s);
       edge -= w + u(10);
     }
-    (void)right;
     draw_strip(pen, at, r, cy);
     if (r.composite && r.strip.size() >= 2 && !r.strip.empty()) {
       // The hole behind a composite kernel's tag tells that it computes nothing itself.
@@ -251,6 +368,10 @@ void TracePanel::draw_row(Context& c, const Pen& pen, const Area& a, const Colum
   }
   ImGui::PopID();
   ImGui::PopID();
+  if (over.right_clicked) {
+    pick(c, r);
+    menu_ = r, open_menu_ = true;
+  }
   const bool on_caret = r.expandable && ImGui::GetIO().MousePos.x < tx;
   if (over.clicked) {
     if (on_caret) model_.set_expanded(row, !r.expanded);

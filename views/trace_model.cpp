@@ -50,14 +50,19 @@ void TraceModel::reset(const Session* s) {
   session_ = s;
 }
 
-void TraceModel::set_stretches(std::vector<TraceStretch> s) {
+bool TraceModel::set_stretches(std::vector<TraceStretch> s) {
+  if (s == stretches_) return false;
+  // Only the end moved, as a recording grew: no row that was there is elsewhere.
+  const bool grew = !stretches_.empty() && s.size() >= stretches_.size() && std::equal(stretches_.begin(), stretches_.end() - 1, s.begin());
   stretches_ = std::move(s);
-  if (session_) rebuild();
+  if (!session_) return false;
+  rebuild_node(root_, build_top(), true);
+  recount(root_);
+  return !grew;
 }
 
 bool TraceModel::update(Nanoseconds budget) {
   if (!session_) return false;
-  using Clock = std::chrono::steady_clock;
   const auto until = Clock::now() + std::chrono::nanoseconds(budget);
   if (uint64_t g = session_->generation(); g != generation_) {
     generation_ = g;
@@ -71,13 +76,14 @@ bool TraceModel::update(Nanoseconds budget) {
       else
         while (EventId next = session_->next_sibling(r.back())) r.push_back(next);
     }
-    spans_ = session_->spans();
-    std::erase_if(spans_, [](const Span& s) { return !s.begin; });
-    std::stable_sort(spans_.begin(), spans_.end(), [](const Span& a, const Span& b) {
-      return std::tie(a.thread, a.begin, a.id) < std::tie(b.thread, b.begin, b.id);
-    });
-    span_at_.clear();
-    for (size_t i = 0; i < spans_.size(); i++) span_at_[spans_[i].id.value] = i;
+    // Many spans are not copied at every commit of a growing recording; those that are missing come a second later.
+    const auto now = Clock::now();
+    if (spans_cost_ < std::chrono::milliseconds(2) || now > spans_at_ + std::chrono::seconds(1) || !session_->live()) {
+      load_spans();
+      spans_cost_ = Clock::now() - now, spans_at_ = now;
+    } else {
+      generation_ = 0;  // look again
+    }
     rebuild_node(root_, build_top(), false);
     recount(root_);
   }
@@ -85,6 +91,16 @@ bool TraceModel::update(Nanoseconds budget) {
   do left = scan(20000);
   while (left && Clock::now() < until);
   return left || sums_left_;
+}
+
+void TraceModel::load_spans() {
+  spans_ = session_->spans();
+  std::erase_if(spans_, [](const Span& s) { return !s.begin; });
+  std::stable_sort(spans_.begin(), spans_.end(), [](const Span& a, const Span& b) {
+    return std::tie(a.thread, a.begin, a.id) < std::tie(b.thread, b.begin, b.id);
+  });
+  span_at_.clear();
+  for (size_t i = 0; i < spans_.size(); i++) span_at_[spans_[i].id.value] = i;
 }
 
 // Counts hops per thread and collects which families ran: a pass over all hops, in slices.
@@ -116,7 +132,7 @@ bool TraceModel::scan(int steps) {
 }
 
 uint32_t TraceModel::hops_in(ThreadId thread, EventId first, EventId last) const {
-  if (roots_.size() <= 2 || session_->threads().size() == 1) return last.value - first.value + 1;
+  if (roots_.size() <= 2) return last.value - first.value + 1;  // one thread
   auto upto = [&](uint32_t id) {
     const uint32_t s = std::min(id, scanned_) / kSample;
     uint32_t n = s && s < per_thread_[thread.value].size() ? per_thread_[thread.value][s] : 0;

@@ -4,6 +4,7 @@
 //
 // Lines nest as the user's own functions call each other; a level that would hold one thing only is left out.
 #pragma once
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -21,6 +22,7 @@ namespace peel::views {
 struct TraceStretch {
   std::string name;
   EventId first, last;  // first and last call (depth 0) in it
+  bool operator==(const TraceStretch&) const = default;
 };
 
 /// One place of a row's strip. A column holds the layers of one family.
@@ -60,8 +62,9 @@ class TraceModel {
   void reset(const Session*);
   /// Takes in what the session has grown by and does up to `budget` of background work. True: more is left.
   bool update(Nanoseconds budget);
-  /// How iterations are found; the default finds none. Asked again whenever the session has grown.
-  void set_stretches(std::vector<TraceStretch>);
+  /// The main thread's iterations and what is around them, in order, without gaps; none = no such level. What is
+  /// open stays open where the row still exists. True: rows that were there moved.
+  bool set_stretches(std::vector<TraceStretch>);
 
   uint64_t rows() const { return root_.rows; }
   std::vector<TraceRow> rows(uint64_t from, uint64_t n);
@@ -126,12 +129,16 @@ class TraceModel {
   uint32_t hops_in(ThreadId, EventId first, EventId last) const;
   uint64_t matches_in(ThreadId, EventId first, EventId last) const;
   bool scan(int steps);
+  void load_spans();
   std::string line_text(StackId);
   std::string line_note(StackId) const;
   std::string name_of(const Event&) const;
 
+  using Clock = std::chrono::steady_clock;
   const Session* session_ = nullptr;
   uint64_t generation_ = 0;
+  Clock::duration spans_cost_{};
+  Clock::time_point spans_at_{};
   Node root_;
   std::unordered_set<uint64_t> expanded_;
   std::vector<TraceStretch> stretches_;

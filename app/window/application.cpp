@@ -69,7 +69,7 @@ void Application::select_default() {
     default_pending_ = session_->live();
     return;
   }
-  context_.select(views::default_selection(*session_, {}));
+  context_.select(views::first_selection(*session_));
   default_pending_ = false;
 }
 
