@@ -40,14 +40,16 @@ void call_rows(const Session& s, const KeyMath& math, const Terms& t, Why* w) {
   const Event e = s.event(t.call);
   const Op& op = s.op(e.op);
   uint64_t seen = 0;
+  bool all_known = true;
   for (const Value& v : s.arguments(t.call)) {
     if (w->rows.size() >= kMaxArgumentRows) break;
     const uint64_t set = v.participates ? s.keyset(v.keyset).raw : 0;
     seen |= set;
     const bool unknown = v.participates && !v.keyset;
+    all_known = all_known && !unknown;
     w->rows.push_back({WhyRow::Op::kArgument, argument_label(op, v), argument_note(v) + (unknown ? ", keys not recorded" : ""), set, set == 0});
   }
-  if (const uint64_t rest = t.arguments & ~seen; rest != 0) {
+  if (const uint64_t rest = t.arguments & ~seen; rest != 0 && all_known) {
     // At --detail keys there are no values; else a generator gives keys without being listed as a tensor.
     w->rows.push_back(w->rows.empty() ? WhyRow{WhyRow::Op::kArgument, "arguments", "recorded without values", t.arguments, false}
                                       : WhyRow{WhyRow::Op::kArgument, "others", "a generator, or values that were cut", rest, false});

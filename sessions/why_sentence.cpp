@@ -182,7 +182,11 @@ std::string sentence_of(const Session& s, const KeyMath& math, const Chain& chai
   } else {
     const Event caller = chain.at > 0 ? s.event(chain.hops[chain.at - 1]) : Event{};
     out = name + " ran: the highest key of the set that ";
-    out += caller.id ? "the " + name_of(s, caller.key) + " kernel (hop " + std::to_string(caller.id.value) + ") passed on by redispatch." : "it was redispatched with.";
+    if (caller.id && family_of(name_of(s, caller.key)) == Family::kBackendSelect) {
+      out = name + " ran: BackendSelect (hop " + std::to_string(caller.id.value) + ") picked the backend from the arguments and redispatched there.";
+    } else {
+      out += caller.id ? "the " + name_of(s, caller.key) + " kernel (hop " + std::to_string(caller.id.value) + ") passed on by redispatch." : "it was redispatched with.";
+    }
   }
   const std::string did = effect(s, chain, layer, name);
   if (!did.empty()) out += " " + did;

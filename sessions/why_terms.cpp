@@ -100,7 +100,7 @@ Reason why_excluded(const Session& s, const KeyMath& math, EventId call, KeyId k
   const Since held = since(s, call, [bit](const Tls& t) { return (t.excluded & bit) != 0; });
   const Event opener = s.event(held.opener);
 
-  if (held.opener && opener.key == k && opener.kind != Kind::kBackwardNode) {
+  if (held.opener && opener.key == k && opener.kind != Kind::kBackwardNode && family != Family::kAutograd && family != Family::kView) {
     return {"the " + name + " kernel above (hop " + std::to_string(held.opener.value) + ") keeps itself out while it calls on", true, held.opener};
   }
   if (held.opener && opener.op && family_of(name_of(s, opener.key)) == Family::kFunctorch) {
