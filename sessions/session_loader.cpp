@@ -14,7 +14,8 @@ namespace {
 constexpr auto kFollowInterval = std::chrono::milliseconds(100);
 constexpr uint32_t kParallelFrom = 200'000;  // hops; below, threads cost more than they save
 
-bool is_running(const std::string& state) { return state == "running" || state == "recording"; }
+/// An empty one: the recorder has not come so far as to write it.
+bool is_running(const std::string& state) { return state == "running" || state == "recording" || state.empty(); }
 
 /// True once the file is in SQLite's rollback mode again, that is, finished. False when it can't be read.
 bool in_rollback_mode(const std::string& path) {

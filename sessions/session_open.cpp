@@ -151,7 +151,7 @@ Result<std::unique_ptr<Session>> Session::open(const std::string& path, bool wai
   ReadStatement state(db, "SELECT value FROM meta WHERE key = 'state'");
   const std::string word = state.step() ? state.text(0) : "";
   if (state.failed()) return Error{path + " is damaged: its state cannot be read (" + db.message() + ")"};
-  file.recording = (word == "running" || word == "recording") && Drain::alive(path);
+  file.recording = (word == "running" || word == "recording" || word.empty()) && Drain::alive(path);
   auto session = std::make_unique<SessionImpl>(std::move(file), wait);
   if (wait) session->wait_until_ready();
   return std::unique_ptr<Session>(std::move(session));

@@ -51,7 +51,7 @@ TEST_CASE("queries read a session and nothing else", "[sessions][query]") {
   refused("SELECT 1; SELECT 2", "one statement");
   refused("", "no SQL");
   refused("SELEKT 1", "syntax error");
-  refused("SELECT nothing FROM hop", "no such column");
+  refused("SELECT nowhere FROM hop", "no such column");
   CHECK_FALSE(query(m.folder() + "/absent.peel", "SELECT 1", {}));
 }
 
