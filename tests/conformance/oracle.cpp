@@ -3,6 +3,8 @@
 //
 //  * calls: a boxed backend fallback at TESTING_ONLY_GenericMode, a key that nothing else uses; the driver
 //    puts it into the thread's included set, so every call lands here first and goes on by redispatchBoxed.
+//  * announced: PyTorch's own record-function callbacks name every call (never a redispatch), also where the
+//    fallback is excluded, but say neither key nor set.
 //  * hops: boxed wrappers registered over the kernels that an operator has already, at the same key, so that
 //    no rule of the table decides differently.
 //
@@ -10,6 +12,7 @@
 // Nodes are read from the raw field `grad_fn_`: the accessor would make nodes anew for views.
 #include <ATen/SequenceNumber.h>
 #include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/record_function.h>
 #include <torch/csrc/autograd/function.h>
 #include <torch/csrc/autograd/functions/accumulate_grad.h>
 #include <torch/csrc/autograd/variable.h>
@@ -43,7 +46,8 @@ struct Row {
   std::string op, key;
   uint64_t keyset, included, excluded, arguments;  // arguments: union over the tensors and generators passed
   bool grad, inference;
-  bool on;  // would a call made here be seen as a call?
+  bool on;         // would a call made here be seen as a call?
+  bool announced;  // did a record-function callback name this operator just before?
   uint64_t sequence_before, sequence_after;
   std::string raised, in, out;
   std::vector<Node> nodes;
@@ -52,10 +56,12 @@ struct Row {
 std::mutex mutex;  // guards all of these
 std::deque<Row> rows;
 std::set<std::pair<int, uint64_t>> seen_nodes;
+std::set<std::string> announced_names;
 int threads = 0;
 
 thread_local int depth = 0;
 thread_local int thread_id = -1;
+thread_local std::string announced;  // by a callback, and not yet followed by a row
 // Nodes made outside of any call (a Python autograd.Function) are looked for at the inputs of the next one.
 thread_local uint64_t base_sequence = 0, known_nodes = 0;
 
@@ -158,6 +164,15 @@ void nodes_at(const at::Tensor& t, uint64_t low, uint64_t high, std::vector<Node
   if (auto* meta = torch::autograd::impl::get_autograd_meta(t)) walk(meta->grad_fn_.get(), low, high, out);
 }
 
+std::unique_ptr<at::ObserverContext> announce(const at::RecordFunction& function) {
+  if (auto name = function.operator_name()) {
+    announced = c10::toString(*name);
+    std::lock_guard<std::mutex> guard(mutex);
+    announced_names.insert(announced);
+  }
+  return nullptr;
+}
+
 /// One row while its call runs.
 class Scope {
  public:
@@ -174,13 +189,15 @@ class Scope {
     Row row{kind, thread_id, depth++, c10::toString(op.operator_name()), c10::toString(key == DispatchKey::Undefined ? set.highestPriorityTypeId() : key),
             set.raw_repr(), (tls.included_ - own_set).raw_repr(), tls.excluded_.raw_repr(),
             keys_of(first, stack->end()).raw_repr(), c10::GradMode::is_enabled(), c10::InferenceMode::is_enabled(),
-            tls.included_.has(kOwnKey) && !tls.excluded_.has(kOwnKey), before_, before_, "",
+            tls.included_.has(kOwnKey) && !tls.excluded_.has(kOwnKey), false, before_, before_, "",
             describe_all(first, stack->end()), "", {}};
     if (before_ - base_sequence > known_nodes) {
       for (auto it = first; it != stack->end(); ++it) {
         each_tensor(*it, [&](const at::Tensor& t) { nodes_at(t, base_sequence, before_, row.nodes); });
       }
     }
+    row.announced = announced == row.op;
+    announced.clear();
     std::lock_guard<std::mutex> guard(mutex);
     rows.push_back(std::move(row));
     row_ = &rows.back();  // a deque keeps it in place
@@ -266,6 +283,7 @@ extern "C" {
 void oracle_mode(int on) {
   c10::impl::tls_set_dispatch_key_included(kOwnKey, on != 0);
   if (on) base_sequence = at::sequence_number::peek();
+  static const auto handle = at::addGlobalCallback(at::RecordFunctionCallback(&announce).scopes({at::RecordScope::FUNCTION}));
 }
 
 /// The same without counting nodes anew. Returns whether it was on.
@@ -308,6 +326,15 @@ int oracle_key(const char* name) {
   return -1;
 }
 
+/// Writes the names of all operators that were called, one a line: also where no row tells. 0 = done.
+int oracle_names(const char* path) {
+  std::lock_guard<std::mutex> guard(mutex);
+  FILE* f = fopen(path, "w");
+  if (!f) return 1;
+  for (const std::string& name : announced_names) fprintf(f, "%s\n", name.c_str());
+  return fclose(f) == 0 ? 0 : 1;
+}
+
 /// How many rows there are by now.
 int oracle_count() {
   std::lock_guard<std::mutex> guard(mutex);
@@ -325,10 +352,10 @@ int oracle_dump(const char* path) {
     const Row& r = rows[i];
     fprintf(f,
             "%s\n{\"kind\":\"%s\",\"thread\":%d,\"depth\":%d,\"op\":\"%s\",\"key\":\"%s\",\"ks\":\"0x%llx\","
-            "\"inc\":\"0x%llx\",\"exc\":\"0x%llx\",\"args\":\"0x%llx\",\"grad\":%d,\"inf\":%d,\"on\":%d,\"seq\":[%llu,%llu],\"raised\":\"%s\","
+            "\"inc\":\"0x%llx\",\"exc\":\"0x%llx\",\"args\":\"0x%llx\",\"grad\":%d,\"inf\":%d,\"on\":%d,\"announced\":%d,\"seq\":[%llu,%llu],\"raised\":\"%s\","
             "\"in\":\"%s\",\"out\":\"%s\",\"nodes\":[",
             i ? "," : "", r.kind, r.thread, r.depth, escaped(r.op).c_str(), r.key.c_str(), u(r.keyset),
-            u(r.included), u(r.excluded), u(r.arguments), r.grad, r.inference, r.on, u(r.sequence_before), u(r.sequence_after),
+            u(r.included), u(r.excluded), u(r.arguments), r.grad, r.inference, r.on, r.announced, u(r.sequence_before), u(r.sequence_after),
             escaped(r.raised).c_str(), escaped(r.in).c_str(), escaped(r.out).c_str());
     for (size_t n = 0; n < r.nodes.size(); n++) {
       const Node& node = r.nodes[n];

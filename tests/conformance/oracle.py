@@ -9,7 +9,8 @@ The exit status is the program's own.
 
 Blind, which exclusions.py repeats:
   * calls made inside a TorchDispatchMode or __torch_dispatch__ handler, while the Python dispatcher is enabled
-    (torch.compile traces so), or below PreDispatch: their landing hop is a row, but not whether it was a call or a redispatch;
+    (torch.compile traces so), or below PreDispatch: their landing hop is a row, and `announced` says that it was a call,
+    unless the operator is one of those that PyTorch never announces (size, is_leaf, ...) or the Python dispatcher called its kernel;
   * threads that anything but Python's threading starts (a thread's included set begins without the oracle's key);
   * hops of operators registered from C++ while the program runs;
   * a kernel whose torch.library.Library is dropped while it is wrapped.
@@ -176,6 +177,7 @@ def child(program, out, ops, arguments):
         status = 1
     library.oracle_mode(0)
     library.oracle_dump(out.encode())
+    library.oracle_names((out + ".names").encode())
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(status)  # not into the destructors of statics with our wrappers in place
@@ -195,12 +197,15 @@ def main(argv):
 
     status = run(None)
     if hops and os.path.exists(out):
-        ops = {}
+        with open(out + ".names") as f:
+            ops = {name: {} for name in f.read().split()}
         with open(out) as f:
             for row in json.load(f):
                 ops.setdefault(row["op"], {})[row["key"]] = True
         status = run({op: sorted(keys) for op, keys in sorted(ops.items())})
-    os.remove(out + ".ops")
+    for suffix in (".ops", ".names"):
+        if os.path.exists(out + suffix):
+            os.remove(out + suffix)
     return status
 
 

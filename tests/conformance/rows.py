@@ -71,7 +71,9 @@ def fold(raw):
             row.kind = "missing_kernel"  # until it lands
             row.pending = "unknown" if above else "call"
             row.arguments = int(r["args"], 16)
-        elif not r["on"] or above or row.key in ("PythonDispatcher", "PreDispatch"):
+        elif r["announced"]:
+            row.kind = "call"
+        elif not r["on"] and (parent is None or parent.op != row.op) or above or row.key in ("PythonDispatcher", "PreDispatch"):
             row.kind = "unknown"
         rows.append(row)
         stack.append((r["depth"], row))

@@ -7,7 +7,7 @@ from rows import Node, Row, fold
 
 
 def raw(kind, depth, op, key, ks, **more):
-    return dict(dict(kind=kind, thread=0, depth=depth, op=op, key=key, ks=hex(ks), inc="0x404000000", exc="0x0", args=hex(ks), grad=1, inf=0, on=1,
+    return dict(dict(kind=kind, thread=0, depth=depth, op=op, key=key, ks=hex(ks), inc="0x404000000", exc="0x0", args=hex(ks), grad=1, inf=0, on=1, announced=0,
                      seq=[0, 1], raised="", nodes=[]), **more)
 
 
@@ -35,9 +35,10 @@ class Fold(unittest.TestCase):
                      raw("call", 2, "aten::mm", "CPU", 1), raw("hop", 3, "aten::mm", "CPU", 1)])
         self.assertEqual([(r.depth, r.kind) for r in rows], [(0, "call"), (1, "call")])
 
-    def test_blind_spots_have_no_kind(self):
-        rows = fold([raw("call", 0, "aten::mm", "Python", 3), raw("hop", 1, "aten::mm", "Python", 3), raw("hop", 2, "aten::mm", "CPU", 1, on=0)])
-        self.assertEqual([r.kind for r in rows], ["call", "unknown"])
+    def test_kinds_in_blind_spots(self):
+        rows = fold([raw("call", 0, "aten::mm", "Python", 3), raw("hop", 1, "aten::mm", "Python", 3), raw("hop", 2, "aten::mm", "CPU", 1, on=0),
+                     raw("hop", 3, "aten::resolve_conj", "CPU", 1, on=0), raw("hop", 3, "aten::mm", "CPU", 1, on=0, announced=1)])
+        self.assertEqual([r.kind for r in rows], ["call", "redispatch", "unknown", "call"])
 
 
 class Differences(unittest.TestCase):
@@ -94,6 +95,13 @@ class Differences(unittest.TestCase):
         self.check("made by")
         self.session[1].nodes = []
         self.check("no node with sequence number 0")
+
+    def test_passing_nodes_are_counted(self):
+        self.oracle[1].nodes = [Node("AsStridedBackward0", 7, [], False)]
+        result = compare(self.oracle, self.session)
+        self.assertEqual((result.problems, result.applied["nodes that passed away"]), ([], 1))
+        self.oracle[0].nodes.append(self.oracle[1].nodes.pop())
+        self.check("no node with sequence number 7")
 
     def test_other_threads(self):
         more = [Row(7, 0, "aten::sin", "call", "CPU", 1, 0, 0, True, False)]
