@@ -29,7 +29,7 @@ struct Wrapper : WrapperBase {
   uint32_t kernel_id = 0;                  // wire id; set when the operator is defined
   uint32_t process_epoch = 0;
   uint16_t key = 0;                        // where it was registered
-  bool calls_again = false;                // a fallback known to re-enter by a fresh call, not by redispatch
+  bool calls_again = false;                // of a layer known to re-enter by a fresh call, not by redispatch
 };
 
 struct Written { c10::TensorImpl* impl; uint32_t position, before; };

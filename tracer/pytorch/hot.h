@@ -57,6 +57,7 @@ struct Frame {
   uint64_t keyset;
   uint64_t fingerprint;     // of the argument addresses
   uint64_t sequence;        // autograd's next sequence number at the start
+  const void* const* caller; // its entry point's return address on the stack
   void* python_frame;       // innermost Python frame at the start
   uint32_t stack;           // its stack id
   uint32_t written_first;   // index into Thread::written
@@ -74,7 +75,9 @@ inline Thread* this_thread() { return tl_thread ? tl_thread : open_thread(); }
 struct Look { uint64_t keys = 0, generators = 0, fingerprint = 0; };
 
 // ---- record.cpp: the recording path, called by thunks
-Frame* begin_hop(Thread*, WrapperBase*, OpInfo*, uint64_t keyset, const Look&, const void* return_address, bool boxed, bool* values);
+/// `caller`: where on the stack the return address of the entry point lies (PEEL_CALLER there).
+Frame* begin_hop(Thread*, WrapperBase*, OpInfo*, uint64_t keyset, const Look&, const void* const* caller, bool boxed, bool* values);
+#define PEEL_CALLER (static_cast<const void* const*>(__builtin_frame_address(0)) + 1)
 void end_hop(Thread*, Frame*);
 void raise_hop(Thread*, Frame*);                      // in a catch block: records the exception in flight
 void put_tensor(Thread*, uint32_t place, c10::TensorImpl*, uint16_t flags);

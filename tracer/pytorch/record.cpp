@@ -1,6 +1,7 @@
 // The recording path: what happens at the begin and end of a hop.
 #include <ATen/SequenceNumber.h>
 #include <cxxabi.h>
+#include <unwind.h>
 #include <torch/csrc/Exceptions.h>
 #include <torch/csrc/autograd/variable.h>
 
@@ -19,22 +20,44 @@ namespace {
 
 constexpr uint16_t kWords(size_t bytes) { return static_cast<uint16_t>(bytes / 8); }
 
-// ---- call sites of boxed entries. A return address is one machine instruction, so what it does never
-// changes: what one hop shows beyond doubt decides the doubtful ones from the same place.
-struct Site { std::atomic<uintptr_t> at{0}; std::atomic<uint8_t> seen{0}; };
+// ---- places in the code from which kernels are entered, by return address
+struct Site {
+  std::atomic<uintptr_t> at{0};
+  std::atomic<uint8_t> target{0};    // what its call instruction names: kCallEntry, kRedispatchEntry, kOtherEntry; 0 = not looked at
+  std::atomic<uint8_t> evidence{0};  // bit 0: a call beyond doubt came from here; bit 1: a redispatch
+  std::atomic<int32_t> frame{0};     // bytes from its place on the stack to its own function's return address; 0 = unknown, -1 = can't be told
+};
+constexpr uint8_t kCallEntry = 1, kRedispatchEntry = 2, kOtherEntry = 3;
 constexpr size_t kSites = 1 << 14;
-constexpr uint8_t kUndecided = 4;  // looked at: the instruction there does not tell
 Site g_sites[kSites];
 Site* site(const void* address) {
   const uintptr_t a = reinterpret_cast<uintptr_t>(address);
-  size_t i = (a ^ a >> 12) % kSites;
+  size_t i = (a * 0x9e3779b97f4a7c15ull) >> 50;
   for (size_t n = 0; n < 16; n++, i = (i + 1) % kSites) {
     uintptr_t there = g_sites[i].at.load(std::memory_order_relaxed);
-    if (there == a) return &g_sites[i];
-    if (there == 0 && g_sites[i].at.compare_exchange_strong(there, a)) return &g_sites[i];
-    if (there == a) return &g_sites[i];
+    if (there == 0) g_sites[i].at.compare_exchange_strong(there, a);
+    if (there == a || g_sites[i].at.load(std::memory_order_relaxed) == a) return &g_sites[i];
   }
   return nullptr;
+}
+static_assert(kSites == 1 << (64 - 50));
+
+/// How far up the stack the function that `address` returns into keeps its own return address. The same for
+/// every visit of one place, so the unwinder is asked once.
+int32_t frame_of(const void* const* place) {
+  struct Search { const void* address; uintptr_t inner; int32_t result; } search{*place, 0, -1};
+  _Unwind_Backtrace([](_Unwind_Context* c, void* p) {
+    auto* s = static_cast<Search*>(p);
+    // The canonical frame address of a context is that of the frame inside it: just past the return address into it.
+    if (s->inner) {
+      const intptr_t distance = static_cast<intptr_t>(_Unwind_GetCFA(c) - s->inner);
+      if (distance > 0 && distance < 1 << 16) s->result = static_cast<int32_t>(distance);
+      return _URC_END_OF_STACK;
+    }
+    if (reinterpret_cast<const void*>(_Unwind_GetIP(c)) == s->address) s->inner = _Unwind_GetCFA(c);
+    return _URC_NO_REASON;
+  }, &search);
+  return search.result;
 }
 
 /// Where the direct call before a return address goes, through one jump of a procedure linkage table. When
@@ -172,38 +195,57 @@ uint64_t computed_keyset(const OpInfo* op, const Thread* t, uint64_t arguments) 
   return (set & (x.requiresBitsetPerBackend_ ? x.nonFallthroughKeysPerBackend_[set.getBackendIndex()] : x.nonFallthroughKeys_)).raw_repr();
 }
 
-/// Call or redispatch, by the first that decides: the return address lies in the operator's own entry
-/// points, or follows a call of one of them; the same place was beyond doubt before; the key set can only be a call's (it equals what a call
-/// would compute) or only a redispatch's (it lies below the caller's of the same operator); what the
-/// caller's fallback is known to do.
-static wire::HopKind kind_of(const Frame* parent, const OpInfo* op, uint64_t keyset, uint64_t arguments, const void* from, bool boxed, bool* inferred, Thread* t) {
+/// What the code says: whether this operator's `call` or `redispatch` entered the kernel. It did when the
+/// return address lies in it, or follows a call of it (the entry point ended in a jump), or when one of the
+/// next few functions up the stack is it (PyTorch's own helpers lie between). 0 = neither.
+static int entry_of(const OpInfo* op, const void* const* place, const void* const* outer) {
+  for (int level = 0; level < 4 && (!outer || place < outer); level++) {
+    const uintptr_t at = reinterpret_cast<uintptr_t>(*place);
+    if (at - op->redispatch_at < op->redispatch_size) return kRedispatchEntry;
+    if (at - op->call_at < op->call_size) return kCallEntry;
+    Site* s = site(*place);
+    if (!s) return 0;
+    uint8_t target = s->target.load(std::memory_order_relaxed);
+    if (target == 0) {
+      const uintptr_t to = called_function(*place);
+      target = to && to == op->call_at ? kCallEntry : to && to == op->redispatch_at ? kRedispatchEntry : kOtherEntry;
+      s->target.store(target, std::memory_order_relaxed);
+    }
+    if (target != kOtherEntry) return target;
+    int32_t frame = s->frame.load(std::memory_order_relaxed);
+    if (frame == 0) s->frame.store(frame = frame_of(place), std::memory_order_relaxed);
+    if (frame < 0) return 0;
+    place = reinterpret_cast<const void* const*>(reinterpret_cast<const char*>(place) + frame);
+  }
+  return 0;
+}
+
+/// Call or redispatch, by the first that decides: what the code says (entry_of); the key set can only be a
+/// call's (it equals what a call would compute) or only a redispatch's (it lies below the caller's of the same
+/// operator); what else came from the same place; what the caller's fallback is known to do.
+static wire::HopKind kind_of(const Frame* parent, const OpInfo* op, uint64_t keyset, uint64_t arguments, const void* const* caller, bool boxed, bool* inferred, Thread* t) {
   using wire::HopKind;
-  const uintptr_t at = reinterpret_cast<uintptr_t>(from);
+  const uintptr_t at = reinterpret_cast<uintptr_t>(*caller);
   if (at - op->redispatch_at < op->redispatch_size) return HopKind::kRedispatch;
   if (at - op->call_at < op->call_size) return HopKind::kCall;
+  if (const int entry = op->call_at ? entry_of(op, caller, parent ? parent->caller : nullptr) : 0) return entry == kCallEntry ? HopKind::kCall : HopKind::kRedispatch;
   const HopKind call = boxed ? HopKind::kCallBoxed : HopKind::kCall, again = boxed ? HopKind::kRedispatchBoxed : HopKind::kRedispatch;
-  Site* s = site(from);
-  const uint8_t learned = s ? s->seen.load(std::memory_order_relaxed) & 7 : 0;
-  if ((learned & 3) == 1) return call;
-  if ((learned & 3) == 2) return again;
-  if (learned == 0 && s && !boxed) {
-    const uintptr_t to = called_function(from);
-    const uint8_t is = !to ? 0 : to == op->call_at ? 1 : to == op->redispatch_at ? 2 : 0;
-    s->seen.fetch_or(is ? is : kUndecided, std::memory_order_relaxed);
-    if (is) return is == 1 ? call : again;
-  }
+  Site* s = site(*caller);
   const bool can_call = computed_keyset(op, t, arguments) == keyset;
   const bool can_redispatch = parent && parent->op == op && (keyset & ~parent->keyset) == 0 && keyset >> 16 < parent->keyset >> 16;
   if (can_call != can_redispatch) {
-    if (s) s->seen.fetch_or(can_call ? 1 : 2, std::memory_order_relaxed);
+    if (s) s->evidence.fetch_or(can_call ? 1 : 2, std::memory_order_relaxed);
     return can_call ? call : again;
   }
+  const uint8_t evidence = s ? s->evidence.load(std::memory_order_relaxed) : 0;
+  if (evidence == 1) return call;
+  if (evidence == 2) return again;
   *inferred = true;
   if (!can_call) return again;  // a set handed in from outside (torch._C's redispatch with a set of its own)
   return parent->fallback_calls ? call : again;
 }
 
-Frame* begin_hop(Thread* t, WrapperBase* base, OpInfo* op, uint64_t keyset, const Look& l, const void* from, bool boxed, bool* values) {
+Frame* begin_hop(Thread* t, WrapperBase* base, OpInfo* op, uint64_t keyset, const Look& l, const void* const* caller, bool boxed, bool* values) {
   auto* w = static_cast<Wrapper*>(base);
   uint64_t arg_keyset = l.keys;
   if (__builtin_expect(t->depth >= kMaxDepth, 0)) return lost(t, "hops nested deeper than 1,024"), nullptr;
@@ -213,7 +255,7 @@ Frame* begin_hop(Thread* t, WrapperBase* base, OpInfo* op, uint64_t keyset, cons
   bool inferred = false;
   // Unboxed calls of a kernel that is only boxed looked at generators too; calls that began boxed did not.
   if (l.generators && computed_keyset(op, t, arg_keyset) != keyset) arg_keyset |= l.generators;
-  const wire::HopKind kind = kind_of(parent, op, keyset, arg_keyset, from, boxed, &inferred, t);
+  const wire::HopKind kind = kind_of(parent, op, keyset, arg_keyset, caller, boxed, &inferred, t);
   const bool call = kind == wire::HopKind::kCall || kind == wire::HopKind::kCallBoxed;
   const uint32_t detail = g_detail.load(std::memory_order_relaxed);
   const bool standard = detail == kStandard;
@@ -248,6 +290,7 @@ Frame* begin_hop(Thread* t, WrapperBase* base, OpInfo* op, uint64_t keyset, cons
   f->op = op;
   f->keyset = keyset;
   f->fingerprint = l.fingerprint;
+  f->caller = caller;
   f->fallback_calls = w->calls_again;
   f->raised = false;
   f->standard = standard;
@@ -262,7 +305,7 @@ Frame* begin_hop(Thread* t, WrapperBase* base, OpInfo* op, uint64_t keyset, cons
 }
 
 // What a hop without a kernel has in common with others.
-static Frame* begin_plain(Thread* t, wire::HopKind kind, uint32_t op_id, OpInfo* op, uint16_t key) {
+static Frame* begin_plain(Thread* t, wire::HopKind kind, uint32_t op_id, OpInfo* op, uint16_t key, uint64_t keyset = 0) {
   if (t->depth >= kMaxDepth || t->process_epoch != g_process_epoch) return nullptr;
   const Frame* parent = t->depth ? &t->frames[t->depth - 1] : nullptr;
   const uint32_t tls = current_tls(t);
@@ -272,7 +315,7 @@ static Frame* begin_plain(Thread* t, wire::HopKind kind, uint32_t op_id, OpInfo*
   t->ring.set_busy();
   uint64_t* at = t->ring.reserve(kWords(sizeof(wire::Begin)));
   if (!at) return t->ring.clear_busy(), nullptr;
-  *reinterpret_cast<wire::Begin*>(at) = {{RecordKind::kBegin, kWords(sizeof(wire::Begin)), op_id}, wire::ticks(), 0, 0, 0, tls, stack, kind, 0, key};
+  *reinterpret_cast<wire::Begin*>(at) = {{RecordKind::kBegin, kWords(sizeof(wire::Begin)), op_id}, wire::ticks(), keyset, 0, 0, tls, stack, kind, static_cast<uint8_t>(keyset ? wire::kInferredKind : 0), key};
   t->ring.publish(kWords(sizeof(wire::Begin)));
   t->ring.clear_busy();
   Frame* f = &t->frames[t->depth++];
@@ -292,7 +335,14 @@ bool begin_node_run(Thread* t, const void* node, int64_t graph_task) {
 
 void record_missing(Thread* t, OpInfo* op, c10::DispatchKey key) {
   ensure_defined(op);
-  if (Frame* f = begin_plain(t, wire::HopKind::kMissingKernel, op->id, op, static_cast<uint16_t>(key))) {
+  // PyTorch only says which key it looked for. Inside a hop of the same operator the set is what that hop had
+  // from this key down, since callers mask whole layers away from the top; else it stays unknown.
+  uint64_t keyset = 0;
+  const Frame* parent = t->depth ? &t->frames[t->depth - 1] : nullptr;
+  const uint64_t bits = c10::DispatchKeySet(key).raw_repr();
+  const uint64_t backends = (1ull << c10::num_backends) - 1, functionality = bits & ~backends;
+  if (parent && parent->op == op && functionality && (parent->keyset & bits) == bits) keyset = parent->keyset & (backends | functionality | (functionality - 1));
+  if (Frame* f = begin_plain(t, wire::HopKind::kMissingKernel, op->id, op, static_cast<uint16_t>(key), keyset)) {
     f->raised = true;
     end_hop(t, f);
   }
@@ -441,7 +491,6 @@ void boxed_thunk(c10::OperatorKernel* functor, const c10::OperatorHandle& handle
   const uint32_t detail = g_detail.load(std::memory_order_relaxed);
   if (__builtin_expect(detail == kOff || !(t = this_thread()), 1)) return w->original.callBoxed(handle, ks, stack);
   OpInfo* op = w->op ? w->op : op_of(handle);
-  const void* from = __builtin_return_address(0);
   const size_t n = op->arguments <= stack->size() ? op->arguments : stack->size();
   const c10::IValue* args = stack->data() + (stack->size() - n);
   Look l;
@@ -458,7 +507,7 @@ void boxed_thunk(c10::OperatorKernel* functor, const c10::OperatorHandle& handle
     else if (v.isNone()) l.fingerprint = l.fingerprint << 7 | l.fingerprint >> 57;
   }
   bool values = false;
-  Frame* f = begin_hop(t, w, op, ks.raw_repr(), l, from, true, &values);
+  Frame* f = begin_hop(t, w, op, ks.raw_repr(), l, PEEL_CALLER, true, &values);
   if (!f) return w->original.callBoxed(handle, ks, stack);
   if (values) for (size_t i = 0; i < n; i++) put_ivalue(t, wire::place(static_cast<uint32_t>(i)), args[i], 0, nullptr);
   if (f->standard && op->written) {

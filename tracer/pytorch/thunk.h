@@ -59,7 +59,7 @@ struct Values {
 };
 
 // ---- values.cpp
-Frame* begin_typed(Thread*, WrapperBase*, uint64_t keyset, const Values& arguments, const void* return_address);
+Frame* begin_typed(Thread*, WrapperBase*, uint64_t keyset, const Values& arguments, const void* const* caller);
 void end_typed(Thread*, Frame*, const Values& results);
 
 // ---- the C++ signature of the variant without symbolic sizes
@@ -93,7 +93,7 @@ R thunk(c10::OperatorKernel* functor, c10::DispatchKeySet ks, B... args) {
   if (__builtin_expect(g_detail.load(std::memory_order_relaxed) == kOff || !(t = this_thread()), 1)) return fn(w->functor, ks, std::forward<B>(args)...);
   static constexpr Tag kTags[] = {kTag<std::remove_cvref_t<B>>..., Tag::kOther};
   const void* const at[] = {&args..., nullptr};
-  Frame* f = begin_typed(t, w, ks.raw_repr(), {kTags, at, sizeof...(B)}, __builtin_return_address(0));
+  Frame* f = begin_typed(t, w, ks.raw_repr(), {kTags, at, sizeof...(B)}, PEEL_CALLER);
   if (!f) return fn(w->functor, ks, std::forward<B>(args)...);
   try {
     if constexpr (std::is_void_v<R>) {

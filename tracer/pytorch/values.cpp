@@ -195,14 +195,14 @@ void note_any(Thread* t, uint32_t position, Tag tag, const void* at) {
 
 }  // namespace
 
-Frame* begin_typed(Thread* t, WrapperBase* w, uint64_t keyset, const Values& v, const void* from) {
+Frame* begin_typed(Thread* t, WrapperBase* w, uint64_t keyset, const Values& v, const void* const* caller) {
   Look l;
   const bool standard = g_detail.load(std::memory_order_relaxed) == kStandard;
   // A redispatch is handed its set; only its arguments' identity may matter.
-  if (standard || reinterpret_cast<uintptr_t>(from) - w->op->redispatch_at >= w->op->redispatch_size)
+  if (standard || reinterpret_cast<uintptr_t>(*caller) - w->op->redispatch_at >= w->op->redispatch_size)
     for (uint32_t i = 0; i < v.count; i++) see_any(l, v.tags[i], v.at[i]);
   bool values = false;
-  Frame* f = begin_hop(t, w, w->op, keyset, l, from, false, &values);
+  Frame* f = begin_hop(t, w, w->op, keyset, l, caller, false, &values);
   if (!f) return nullptr;
   if (values) for (uint32_t i = 0; i < v.count; i++) put_any(t, wire::place(i), v.tags[i], v.at[i]);
   if (f->standard && w->op->written)

@@ -36,7 +36,27 @@ bool same(const c10::KernelFunction& a, const c10::KernelFunction& b) {
 /// The original and where its wrapped form is.
 struct Wrapped { const c10::KernelFunction* original; const c10::KernelFunction* now; };
 
-void wrap(c10::KernelFunction& k, OpInfo* op, const Thunks* typed, uint16_t key, std::string_view registered_at, std::vector<Wrapped>* out) {
+/// Layers whose boxed kernels re-enter an operator by a fresh call, under other thread-local sets; all others
+/// go on by redispatch. Seen on stock; decides only where the code and the sets leave both open.
+bool calls_again(c10::DispatchKey k) {
+  using c10::DispatchKey;
+  switch (k) {
+    case DispatchKey::FuncTorchDynamicLayerFrontMode:
+    case DispatchKey::FuncTorchDynamicLayerBackMode:
+    case DispatchKey::FuncTorchGradWrapper:
+    case DispatchKey::FuncTorchBatched:
+    case DispatchKey::FuncTorchBatchedDecomposition:
+    case DispatchKey::FuncTorchVmapMode:
+    case DispatchKey::BatchedNestedTensor:
+    case DispatchKey::Batched:
+    case DispatchKey::VmapMode:
+    case DispatchKey::Functionalize:
+    case DispatchKey::Python: return true;
+    default: return false;
+  }
+}
+
+void wrap(c10::KernelFunction& k, OpInfo* op, const Thunks* typed, uint16_t key, std::vector<Wrapped>* out) {
   if (!k.isValid() || k.isFallthrough() || wrapper_of(k)) return;
   auto w = c10::make_intrusive<Wrapper>();
   w->original = k;
@@ -45,10 +65,7 @@ void wrap(c10::KernelFunction& k, OpInfo* op, const Thunks* typed, uint16_t key,
   w->symint = k.sym_unboxed_kernel_func_;
   w->op = op;
   w->key = key;
-  // These re-enter the operator by a call of their own, under other thread-local sets.
-  w->calls_again = !op && (registered_at.find("DynamicLayer.cpp") != std::string_view::npos || registered_at.find("LegacyBatching") != std::string_view::npos ||
-                           registered_at.find("BatchedFallback") != std::string_view::npos || registered_at.find("PythonFallback") != std::string_view::npos ||
-                           registered_at.find("FunctionalizeFallback") != std::string_view::npos);
+  w->calls_again = calls_again(static_cast<c10::DispatchKey>(key));
   k.unboxed_kernel_func_ = typed && w->unboxed ? typed->unboxed : nullptr;
   k.sym_unboxed_kernel_func_ = typed && w->symint ? typed->symint : nullptr;
   k.boxed_kernel_func_.boxed_kernel_func_ = &boxed_thunk;
@@ -79,7 +96,7 @@ size_t wrap_operator(OperatorEntry& e) {
   }
   std::vector<Wrapped> fresh;
   for (auto& [key, list] : e.kernels_)
-    for (auto& a : list) wrap(a.kernel, op, typed, static_cast<uint16_t>(key), a.debug, &fresh);
+    for (auto& a : list) wrap(a.kernel, op, typed, static_cast<uint16_t>(key), &fresh);
   for (auto& slot : e.dispatchTable_) {
     if (!slot.isValid() || slot.isFallthrough() || wrapper_of(slot)) continue;
     const c10::KernelFunction* now = nullptr;
@@ -99,7 +116,7 @@ size_t wrap_fallbacks() {
     const int slot = c10::getDispatchTableIndexForDispatchKey(k);
     if (slot >= 0) key[static_cast<size_t>(slot)] = static_cast<uint16_t>(k);
   }
-  for (size_t i = 0; i < all.size(); i++) wrap(all[i].kernel, nullptr, nullptr, key[i], all[i].debug, &wrapped_fallbacks());
+  for (size_t i = 0; i < all.size(); i++) wrap(all[i].kernel, nullptr, nullptr, key[i], &wrapped_fallbacks());
   return wrapped_fallbacks().size() - before;
 }
 
@@ -222,7 +239,7 @@ std::string self_test() {
   c10::KernelFunction copy = e.dispatchTable_[static_cast<size_t>(c10::getDispatchTableIndexForDispatchKey(DispatchKey::CPU))];
   std::vector<Wrapped> fresh;
   OpInfo* op = op_of(&e);
-  wrap(copy, op, &by_operator()["aten::add.Tensor"], static_cast<uint16_t>(DispatchKey::CPU), "", &fresh);
+  wrap(copy, op, &by_operator()["aten::add.Tensor"], static_cast<uint16_t>(DispatchKey::CPU), &fresh);
   if (fresh.size() != 1) return "a kernel could not be wrapped";
   at::AutoDispatchBelowADInplaceOrView below;
   const at::Tensor a = at::arange(4, at::kFloat), b = at::ones({4}, at::kFloat);
