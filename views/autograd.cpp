@@ -21,6 +21,8 @@ class AutogradPanel : public Panel {
   const char* help() const override { return "The graph of autograd nodes around the selection: which hop made each, and its run in backward."; }
   void session_changed(Context&) override { reset(); }
   bool busy() const override { return work_.busy(); }
+  bool run(Context&, std::string_view id) override;
+  std::string copy_text(Context&) override;
   void draw(Context&) override;
 
  private:
@@ -50,8 +52,9 @@ class AutogradPanel : public Panel {
   double asked_at_ = 0;
   NodeId asked_;
   int64_t task_ = -1;
-  float zoom_ = 1, pan_x_ = 0, pan_y_ = 0;
+  float zoom_ = 1, pan_x_ = 0, pan_y_ = 0, seen_w_ = 0, seen_h_ = 0;
   bool place_ = false, reveal_ = false, fit_now_ = false;
+  bool moved_ = false;           // by the reader: then a new size keeps what is seen
 };
 
 void AutogradPanel::reset() {
@@ -88,8 +91,8 @@ void AutogradPanel::follow(Context& c) {
   if (!c.node && c.session->nodes()) c.node = NodeId(1);
   if (!c.node) return;
   const bool absent = !model_.box_of.contains(c.node);
-  const bool stale = model_.generation != c.session->generation() && (c.session->live() || !c.session->progress().ready);
-  if (!work_.busy() && ((absent && asked_ != c.node) || ((stale || absent) && model_.generation != c.session->generation() && ImGui::GetTime() - asked_at_ > .5)))
+  const bool stale = !model_.final && model_.generation != c.session->generation();
+  if (!work_.busy() && ((absent && asked_ != c.node) || (stale && ImGui::GetTime() - asked_at_ > .5)))
     ask(c, c.node, -1);
   if (details_.node != c.node || details_generation_ != model_.generation) {
     details_ = node_details(*c.session, c.node, model_);
@@ -129,6 +132,46 @@ void AutogradPanel::choose(Context& c, const GraphBox& b) {
   }
   c.node = n;
   if (leaf) c.tensor = leaf;
+}
+
+/// Left follows the gradient, right goes against it, up and down stay in the column.
+bool AutogradPanel::run(Context& c, std::string_view id) {
+  const auto at = model_.box_of.find(c.node);
+  if (at == model_.box_of.end()) return false;
+  const uint32_t here = at->second;
+  const bool left = id == "list.left", right = id == "list.right", up = id == "list.up", down = id == "list.down";
+  if (!left && !right && !up && !down) return false;
+  uint32_t best = UINT32_MAX;
+  float nearest = 0;
+  auto consider = [&](uint32_t i) {
+    const GraphBox& b = model_.boxes[i];
+    if (b.kind != GraphBox::Kind::kNode && b.kind != GraphBox::Kind::kLeaf) return;
+    const float dy = model_.layout.at[i].y + b.h / 2 - model_.layout.at[here].y - model_.boxes[here].h / 2;
+    if ((up && dy >= 0) || (down && dy <= 0)) return;
+    if (best == UINT32_MAX || std::abs(dy) < nearest) best = i, nearest = std::abs(dy);
+  };
+  if (left || right) {
+    for (const GraphEdge& e : model_.edges) {
+      if (left && e.from == here) consider(e.to);
+      if (right && e.to == here) consider(e.from);
+    }
+  } else {
+    for (uint32_t i = 0; i < model_.boxes.size(); i++)
+      if (i != here && model_.layout.column[i] == model_.layout.column[here]) consider(i);
+  }
+  if (best == UINT32_MAX) return true;
+  choose(c, model_.boxes[best]);
+  reveal_ = true;
+  return true;
+}
+
+std::string AutogradPanel::copy_text(Context&) {
+  std::string s = plain(model_.sentence) + "\n";
+  for (const GraphBox& b : model_.boxes) {
+    if (b.kind != GraphBox::Kind::kNode && b.kind != GraphBox::Kind::kLeaf) continue;
+    s += (b.order ? std::to_string(b.order) + "  " : "-  ") + b.name + "  " + b.second + (b.third.empty() ? "" : "  " + b.third) + "\n";
+  }
+  return model_.boxes.empty() ? "" : s;
 }
 
 std::string AutogradPanel::hover_of(const GraphBox& b) const {
@@ -216,7 +259,7 @@ void AutogradPanel::draw_box(Context& c, const Pen& pen, const Canvas& v, uint32
     const float ty = y + (h - theme::font_size(Type::kBody) * zf) / 2;
     const float used = std::min(w * .5f, theme::font(Type::kMono)->CalcTextSizeA(theme::font_size(Type::kMono) * zf, FLT_MAX, 0, b.name.c_str()).x + 8 * z);
     const float nx = b.kind == GraphBox::Kind::kFolded ? w : used;
-    zoomed(pen, b.kind == GraphBox::Kind::kFolded ? Type::kBody : Type::kMono, zf, x + 10 * z, ty, nx - 8 * z, p.dim, b.name);
+    zoomed(pen, b.kind == GraphBox::Kind::kFolded ? Type::kBody : Type::kMono, zf, x + 10 * z, ty, b.kind == GraphBox::Kind::kFolded ? nx - 16 * z : nx, p.dim, b.name);
     if (b.kind == GraphBox::Kind::kStop) zoomed(pen, Type::kBody, zf, x + 10 * z + used, ty, w - used - 14 * z, p.faint, b.second);
     return;
   }
@@ -245,19 +288,24 @@ void AutogradPanel::draw_box(Context& c, const Pen& pen, const Canvas& v, uint32
 
 void AutogradPanel::draw_graph(Context& c, const Area& a) {
   const Pen pen;
+  if (a.w != seen_w_ || a.h != seen_h_) {  // the panel changed its size: keep the middle, and the node in sight
+    if (seen_w_ > 0 && !moved_) place_ = true;
+    else if (seen_w_ > 0) pan_x_ += (a.w - seen_w_) / 2, pan_y_ += (a.h - seen_h_) / 2, reveal_ = true;
+    seen_w_ = a.w, seen_h_ = a.h;
+  }
   if (place_ || fit_now_) {
     const bool whole = fit_now_;
     fit(a);
-    if (!whole && zoom_ < .6f) {  // too small to read: show the neighbourhood instead
+    if (!whole && zoom_ < .65f) {  // too small to read: show the neighbourhood instead
       zoom_ = .9f;
       const auto i = model_.box_of.find(c.node);
       if (i != model_.box_of.end()) {
         const Point p = model_.layout.at[i->second];
         const float z = zoom_ * theme::scale();
-        pan_x_ = a.w / 2 - (p.x + 79) * z, pan_y_ = a.h / 2 - (p.y + 33) * z;
+        pan_x_ = a.w / 2 - (p.x + 73) * z, pan_y_ = a.h / 2 - (p.y + 33) * z;
       }
     }
-    place_ = fit_now_ = false;
+    place_ = fit_now_ = moved_ = false;
   }
   if (reveal_) bring_into_sight(a, c.node), reveal_ = false;
   ImGui::PushClipRect({a.x, a.y}, {a.right(), a.bottom()}, true);
@@ -265,11 +313,12 @@ void AutogradPanel::draw_graph(Context& c, const Area& a) {
   ImGui::SetNextItemAllowOverlap();
   const Hit ground = hit("ground", a);
   const ImGuiIO& io = ImGui::GetIO();
-  if (ground.held && ImGui::IsMouseDragging(ImGuiMouseButton_Left, 3)) pan_x_ += io.MouseDelta.x, pan_y_ += io.MouseDelta.y;
+  if (ground.held && ImGui::IsMouseDragging(ImGuiMouseButton_Left, 3)) pan_x_ += io.MouseDelta.x, pan_y_ += io.MouseDelta.y, moved_ = true;
   const bool over = ImGui::IsWindowHovered(ImGuiHoveredFlags_AllowWhenBlockedByActiveItem) && a.x <= io.MousePos.x && io.MousePos.x < a.right() &&
                     a.y <= io.MousePos.y && io.MousePos.y < a.bottom();
   if (over && io.MouseWheel != 0) {
     const float before = zoom_;
+    moved_ = true;
     zoom_ = std::clamp(zoom_ * (io.MouseWheel > 0 ? 1.1f : 1 / 1.1f), kSmallest, kLargest);
     const float mx = io.MousePos.x - a.x, my = io.MousePos.y - a.y;
     pan_x_ = mx - (mx - pan_x_) * zoom_ / before, pan_y_ = my - (my - pan_y_) * zoom_ / before;

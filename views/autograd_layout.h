@@ -17,7 +17,7 @@ struct LayoutEdge {
   uint32_t from, to;  // the gradient flows from `from` (right) to `to` (left)
 };
 struct LayoutOptions {
-  float column_gap = 34, row_gap = 22, bend_height = 8;
+  float column_gap = 28, row_gap = 20, bend_height = 8;
 };
 struct Point {
   float x, y;

@@ -8,7 +8,7 @@
 namespace peel::views {
 namespace {
 
-constexpr float kNodeW = 158, kNodeH = 66, kLeafH = 46, kStopH = 30;
+constexpr float kNodeW = 146, kNodeH = 66, kLeafH = 46, kStopH = 30;
 constexpr uint32_t kNear = 50000;  // hops looked at around a selection
 
 bool is_leaf(const Session& s, const Node& n) { return n.name == "AccumulateGrad" || (n.variable && s.edges(n.id).empty()); }
@@ -111,7 +111,7 @@ GraphBox node_box(const Session& s, NodeId id, const std::vector<Span>& spans) {
   b.node = id, b.event = n.event, b.w = kNodeW;
   if (is_leaf(s, n)) {
     b.kind = GraphBox::Kind::kLeaf, b.h = kLeafH, b.tensor = n.variable;
-    b.name = n.variable ? leaf_name(s, n.variable, spans) : "leaf";
+    b.name = n.variable ? leaf_name(s, n, spans) : "leaf";
     b.second = n.name;
     return b;
   }
@@ -202,23 +202,32 @@ void number(const Session& s, const Search& g, AutogradModel& m, const std::atom
 
 }  // namespace
 
-std::string leaf_name(const Session& s, TensorId variable, const std::vector<Span>& spans) {
-  const auto uses = s.uses(variable, 1);
-  std::string text = tensor_name(variable);
-  if (uses.empty()) return text;
-  const Event hop = s.event(uses[0]);
-  for (const Value& v : s.arguments(hop.id)) {
-    if (v.tensor != variable) continue;
-    const Span* module = innermost_module(spans, hop);
-    if (module && names_a_parameter(v.name)) return module->name + "." + input_name(v);
-    return text + " " + tensor_brief(v);
+std::string leaf_name(const Session& s, const Node& leaf, const std::vector<Span>& spans) {
+  std::string text = tensor_name(leaf.variable), brief, best;
+  EventId where;
+  constexpr size_t kUsers = 4;
+  const auto users = s.users(leaf.id);
+  for (size_t i = 0; i < users.size() && i < kUsers && best.empty(); i++) {
+    // the operator that used it, and the calls around that: `t` within `linear`, which calls it `weight`
+    EventId e = s.node(users[i]).event;
+    for (int up = 0; e && up < 32; e = s.parent(e), up++) {
+      if (!is_call(s.event(e).kind)) continue;
+      for (const Value& v : s.arguments(e)) {
+        if (v.tensor != leaf.variable) continue;
+        if (brief.empty()) brief = tensor_brief(v);
+        if (names_a_parameter(v.name)) best = input_name(v), where = e;
+      }
+    }
   }
-  return text;
+  if (!best.empty())
+    if (const Span* module = innermost_module(spans, s.event(where))) return module->name + "." + best;
+  return brief.empty() ? text : text + " " + brief;
 }
 
 AutogradModel make_autograd_model(const Session& s, NodeId focus, const AutogradOptions& o, const std::atomic<bool>& cancelled) {
   AutogradModel m;
   m.generation = s.generation();
+  m.final = s.progress().ready && !s.live();
   if (!focus || focus.value > s.nodes()) return m;
   m.focus = focus;
   m.graph_task = o.graph_task;

@@ -36,6 +36,7 @@ struct GraphEdge {
 struct AutogradModel {
   NodeId focus;              // what the graph was built around
   uint64_t generation = 0;   // of the session, when it was built
+  bool final = false;        // the session will not grow any more
   Parts sentence;
   std::vector<GraphBox> boxes;
   std::vector<GraphEdge> edges;
@@ -85,7 +86,7 @@ NodeDetails node_details(const Session&, NodeId, const AutogradModel&);
 NodeId node_for(const Session&, EventId);
 /// The backward in which a hop stands, -1 = none.
 int64_t graph_task_at(const Session&, EventId);
-/// `net.0.weight` when a module's call shows it, else `t12 f32[16,4]`.
-std::string leaf_name(const Session&, TensorId variable, const std::vector<Span>& spans);
+/// `net.0.weight` when a call around the leaf's users shows it, else `t12 f32[16,4]`.
+std::string leaf_name(const Session&, const Node& leaf, const std::vector<Span>& spans);
 
 }  // namespace peel::views

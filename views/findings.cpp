@@ -23,9 +23,14 @@ class FindingsPanel : public Panel {
     found_ = {}, asked_ = 0, have_ = false, at_ = {};
   }
   bool busy() const override { return work_.busy(); }
+  bool run(Context&, std::string_view id) override;
+  std::string copy_text(Context&) override { return at_.row < found_.rows.size() ? line(found_.rows[at_.row]) : all_lines(); }
   void draw(Context&) override;
 
  private:
+  static std::string line(const Finding&);
+  std::string all_lines() const;
+  void follow(Context&, size_t row);
   void refresh(const Context&);
   void draw_row(Context&, const Pen&, const Area&, float y, size_t index);
 
@@ -42,6 +47,12 @@ void FindingsPanel::refresh(const Context& c) {
   if (auto fresh = work_.take()) found_ = std::move(*fresh), have_ = true, at_ = {};
   const uint64_t generation = c.session->generation();
   if (work_.busy() || (have_ && generation == asked_)) return;
+  if (have_ && found_.complete) {  // nothing but bookmarks can change
+    asked_ = generation;
+    refresh_notes(*c.session, found_);
+    if (at_.row >= found_.rows.size()) at_ = {};
+    return;
+  }
   // while a recording grows: not more often than a tenth of the time
   const double wait = c.session->live() ? std::max(1.0, static_cast<double>(c.session->size()) * 1e-6) : .1;
   if (have_ && ImGui::GetTime() - asked_at_ < wait) return;
@@ -57,12 +68,46 @@ void FindingsPanel::refresh(const Context& c) {
   });
 }
 
+std::string FindingsPanel::line(const Finding& f) {
+  return std::string(finding_word(f.kind)) + ": " + plain(f.sentence) + (f.count > 1 ? " x " + count_text(f.count) : "") +
+         (f.event ? " (hop " + count_text(f.event.value) + ")" : "");
+}
+
+std::string FindingsPanel::all_lines() const {
+  std::string s;
+  for (const Finding& f : found_.rows) s += line(f) + "\n";
+  return s;
+}
+
+/// Selects the hop of a row; of a row that stands for many, the next one each time.
+void FindingsPanel::follow(Context& c, size_t row) {
+  const Finding& f = found_.rows[row];
+  at_.next = at_.row == row && !f.events.empty() ? (at_.next + 1) % f.events.size() : 0;
+  at_.row = row;
+  if (!f.events.empty()) c.select(f.events[at_.next]);
+}
+
+bool FindingsPanel::run(Context& c, std::string_view id) {
+  if (found_.rows.empty()) return false;
+  const size_t n = found_.rows.size(), here = at_.row < n ? at_.row : SIZE_MAX;
+  size_t to;
+  if (id == "list.up") to = here == SIZE_MAX || here == 0 ? 0 : here - 1;
+  else if (id == "list.down") to = here == SIZE_MAX ? 0 : std::min(here + 1, n - 1);
+  else if (id == "list.first") to = 0;
+  else if (id == "list.last") to = n - 1;
+  else if (id == "list.open" && here != SIZE_MAX) to = here;
+  else return false;
+  if (to != here || id == "list.open") follow(c, to);
+  list_.reveal(static_cast<int64_t>(to));
+  return true;
+}
+
 void FindingsPanel::draw_row(Context& c, const Pen& pen, const Area& a, float y, size_t index) {
   const auto& p = theme::palette();
   const Finding& f = found_.rows[index];
   const float h = u(kRowHeight) - 2;
   const Hit row = hit(("finding/" + std::to_string(index)).c_str(), a.x - u(6), y, a.w + u(12), h);
-  const bool on = f.event && std::find(f.events.begin(), f.events.end(), c.selected) != f.events.end();
+  const bool on = at_.row == index || (f.event && std::find(f.events.begin(), f.events.end(), c.selected) != f.events.end());
   if (on) pen.fill(a.x - u(theme::kPadX), y, a.w + 2 * u(theme::kPadX), h, theme::color(p.select)), pen.fill(a.x - u(theme::kPadX), y, u(3), h, theme::color(p.focus));
   else if (row.hovered && f.event) pen.fill(a.x - u(theme::kPadX), y, a.w + 2 * u(theme::kPadX), h, theme::color(p.hover));
   const float base = base_of(y, h);
@@ -86,18 +131,11 @@ void FindingsPanel::draw_row(Context& c, const Pen& pen, const Area& a, float y,
     tip(row, words);
   }
   if (ImGui::BeginPopupContextItem()) {
-    if (ImGui::MenuItem("Copy")) ImGui::SetClipboardText((std::string(finding_word(f.kind)) + ": " + plain(f.sentence) + (where.empty() ? "" : " (" + where + ")")).c_str());
-    if (ImGui::MenuItem("Copy all")) {
-      std::string all;
-      for (const Finding& i : found_.rows) all += std::string(finding_word(i.kind)) + ": " + plain(i.sentence) + (i.count > 1 ? " x " + count_text(i.count) : "") + (i.event ? " (hop " + count_text(i.event.value) + ")" : "") + "\n";
-      ImGui::SetClipboardText(all.c_str());
-    }
+    if (ImGui::MenuItem("Copy")) ImGui::SetClipboardText(line(f).c_str());
+    if (ImGui::MenuItem("Copy all")) ImGui::SetClipboardText(all_lines().c_str());
     ImGui::EndPopup();
   }
-  if (!row || f.events.empty()) return;
-  at_.next = at_.row == index ? (at_.next + 1) % f.events.size() : 0;
-  at_.row = index;
-  c.select(f.events[at_.next]);
+  if (row) follow(c, index);
 }
 
 void FindingsPanel::draw(Context& c) {

@@ -225,10 +225,15 @@ std::string Findings::summary() const {
   return s;
 }
 
+void refresh_notes(const Session& s, Findings& f) {
+  std::erase_if(f.rows, [](const Finding& i) { return i.kind == Finding::Kind::kNote; });
+  find_notes(s, f.rows);  // they sort last
+}
+
 Findings find_all(const Session& s, const Ask& ask, const std::atomic<bool>& cancelled) {
   Findings f;
   f.generation = s.generation();
-  f.complete = s.progress().ready && !s.live();
+  const bool over = s.progress().ready && !s.live();
   f.hops = s.size();
   find_raised(s, f.rows);
   Pass pass{s, f.rows, s.live() || !s.progress().ready, {}, {}};
@@ -247,6 +252,7 @@ Findings find_all(const Session& s, const Ask& ask, const std::atomic<bool>& can
   if (!cancelled) find_unreached_leaves(s, f.rows, cancelled);
   find_losses(s, f.rows);
   find_notes(s, f.rows);
+  f.complete = over && !cancelled;
   std::stable_sort(f.rows.begin(), f.rows.end(), [](const Finding& a, const Finding& b) { return a.kind < b.kind; });
   return f;
 }

@@ -36,6 +36,8 @@ struct Findings {
 /// Runs SQL on the session's file; empty = not available.
 using Ask = std::function<Result<QueryTable>(const std::string& sql)>;
 
+/// Bookmarks come and go on a finished session: makes only their rows anew.
+void refresh_notes(const Session&, Findings&);
 Findings find_all(const Session&, const Ask&, const std::atomic<bool>& cancelled);
 
 }  // namespace peel::views

@@ -27,6 +27,7 @@ class QueryPanel : public Panel {
     console_.forget();
   }
   bool busy() const override { return work_.busy() || console_.busy(); }
+  std::string copy_text(Context&) override { return tab_ == kSql ? console_.copy_text() : have_ ? statistics_text() : ""; }
   void draw(Context&) override;
 
  private:
@@ -51,7 +52,7 @@ class QueryPanel : public Panel {
 
 void QueryPanel::refresh(const Context& c) {
   if (auto fresh = work_.take()) statistics_ = std::move(*fresh), have_ = true, sort();
-  const bool stale = !have_ || statistics_.generation != c.session->generation();
+  const bool stale = !have_ || (!statistics_.final && statistics_.generation != c.session->generation());
   if (work_.busy() || !stale) return;
   const double wait = std::max(1.0, static_cast<double>(c.session->size()) * 1e-6);
   if (have_ && ImGui::GetTime() - asked_at_ < wait) return;

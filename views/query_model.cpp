@@ -24,6 +24,7 @@ struct Rows {
 Statistics make_statistics(const Session& s, const std::atomic<bool>& cancelled) {
   Statistics out;
   out.generation = s.generation();
+  const bool over = s.progress().ready && !s.live();
   out.hops = s.size();
   Rows ops{&out.by[0], {}}, keys{&out.by[1], {}}, kernels{&out.by[2], {}}, lines{&out.by[3], {}};
   std::unordered_map<StackId, StackId> line_of_stack;
@@ -108,6 +109,7 @@ Statistics make_statistics(const Session& s, const std::atomic<bool>& cancelled)
     if (const uint64_t l = line_id(line_frame(parent.stack))) lines.at(l, parent.id, &none).own -= took;
   }
   out.complete = !cancelled;
+  out.final = out.complete && over;
   for (auto& rows : out.by)
     for (StatRow& r : rows) r.own = std::max<Nanoseconds>(r.own, 0);  // clocks of two threads may cross
   return out;

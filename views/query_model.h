@@ -30,6 +30,7 @@ struct Statistics {
   uint32_t hops = 0;
   uint64_t generation = 0;
   bool complete = false;   // not cancelled
+  bool final = false;      // the session will not grow any more
 };
 Statistics make_statistics(const Session&, const std::atomic<bool>& cancelled);
 /// Indices in order; ties by name, so that the order is always the same.

@@ -16,6 +16,7 @@ class SqlConsole {
  public:
   void forget();                       // another session
   bool busy() const { return work_.busy(); }
+  std::string copy_text() const { return answer_ ? table_text(answer_->table, CopyAs::kTabs) : ""; }
   void draw(Context&, const Area&);
 
  private:

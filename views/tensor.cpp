@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "views/background.h"
 #include "views/pen.h"
 #include "views/tensor_model.h"
 
@@ -15,7 +16,13 @@ class TensorPanel : public Panel {
  public:
   const char* title() const override { return "Tensor"; }
   const char* help() const override { return "One tensor's life: birth, the mode then, uses, writes with version numbers, views."; }
-  void session_changed(Context&) override { model_ = {}, shown_ = {}, at_ = {}; }
+  void session_changed(Context&) override {
+    work_.stop();
+    model_ = {}, asked_ = {}, at_ = {};
+  }
+  bool busy() const override { return work_.busy(); }
+  bool run(Context&, std::string_view id) override;
+  std::string copy_text(Context&) override;
   void draw(Context&) override;
 
  private:
@@ -23,25 +30,56 @@ class TensorPanel : public Panel {
   float draw_head(Context&, const Pen&, const Area&, float y);
   void draw_moment(Context&, const Pen&, const Area&, float y, size_t index);
 
+  Background<TensorModel> work_;   // who used it is a search through the file
   TensorModel model_;
-  TensorId shown_;
+  TensorId asked_;
   EventId at_;
   uint64_t generation_ = 0;
+  double asked_when_ = 0;
   VirtualList list_;
 };
 
 void TensorPanel::refresh(Context& c, TensorId t) {
+  if (auto fresh = work_.take()) {
+    model_ = std::move(*fresh);
+    for (size_t i = 0; i < model_.moments.size(); i++)
+      if (model_.moments[i].current) {
+        list_.reveal(static_cast<int64_t>(i));
+        break;
+      }
+  }
   const uint64_t generation = c.session->generation();
-  if (shown_ == t && at_ == c.selected && (generation == generation_ || (c.session->progress().ready && !c.session->live()))) return;
-  const bool other = shown_ != t || at_ != c.selected;
-  shown_ = t, at_ = c.selected, generation_ = generation;
-  model_ = make_tensor_model(*c.session, t, c.selected);
-  if (!other) return;
-  for (size_t i = 0; i < model_.moments.size(); i++)
-    if (model_.moments[i].current) {
-      list_.reveal(static_cast<int64_t>(i));
-      break;
-    }
+  const bool other = asked_ != t || at_ != c.selected;
+  // uses are searched for in the background: they come with a new generation
+  const bool grown = generation != generation_ && ImGui::GetTime() - asked_when_ > (c.session->live() ? 1 : .1);
+  if (!other && (!grown || work_.busy())) return;
+  asked_ = t, at_ = c.selected, generation_ = generation, asked_when_ = ImGui::GetTime();
+  work_.start([s = c.session, t, at = c.selected](const std::atomic<bool>&) { return make_tensor_model(*s, t, at); });
+}
+
+bool TensorPanel::run(Context& c, std::string_view id) {
+  const bool up = id == "list.up", down = id == "list.down";
+  if ((!up && !down) || model_.moments.empty()) return false;
+  // the moment of the selection, or the last one before it
+  int64_t here = -1;
+  for (size_t i = 0; i < model_.moments.size(); i++) if (model_.moments[i].event && model_.moments[i].event <= c.selected) here = static_cast<int64_t>(i);
+  const TensorId keep = model_.tensor;
+  for (int64_t i = here + (up ? -1 : 1); i >= 0 && i < static_cast<int64_t>(model_.moments.size()); i += up ? -1 : 1) {
+    const EventId e = model_.moments[static_cast<size_t>(i)].event;
+    if (!e || e == c.selected) continue;
+    c.select(e);
+    c.tensor = keep;
+    break;
+  }
+  return true;
+}
+
+std::string TensorPanel::copy_text(Context&) {
+  if (!model_.known) return "";
+  std::string s = plain(model_.sentence) + "\n" + model_.name + "  " + model_.brief + "\n";
+  for (const TensorMoment& m : model_.moments)
+    s += (m.event ? "hop " + std::to_string(m.event.value) + "  " : "") + plain(m.words) + (m.note.empty() ? "" : "  (" + m.note + ")") + "\n";
+  return s;
 }
 
 float TensorPanel::draw_head(Context& c, const Pen& pen, const Area& a, float y) {
@@ -50,7 +88,7 @@ float TensorPanel::draw_head(Context& c, const Pen& pen, const Area& a, float y)
   pen.text_cut(Type::kSmall, x + u(10), base_of(y, u(20)), a.right() - x - u(10), p.dim, model_.brief);
   const Hit h = hit("brief", a.x, y, a.w, u(20));
   tip(h, plain(model_.sentence) + "\n" + model_.brief + "\nClick to copy.");
-  if (h) ImGui::SetClipboardText((plain(model_.sentence) + "\n" + model_.name + "  " + model_.brief).c_str());
+  if (h) ImGui::SetClipboardText(copy_text(c).c_str());
   y += u(21);
   if (a.h > u(150)) {
     std::vector<Run> runs;
@@ -123,6 +161,7 @@ void TensorPanel::draw(Context& c) {
     return pen.empty(a, "This hop has no tensor", "Select a call that takes or returns one.");
   }
   refresh(c, t);
+  if (model_.tensor != t) return pen.empty(a, tensor_name(t), "Looking for its uses.");
   if (!model_.known) return pen.empty(a, model_.name, "The recording says nothing more about this tensor.");
   const float top = draw_head(c, pen, a, a.y - u(2));
   const Area list{a.x - u(theme::kPadX), top, a.w + 2 * u(theme::kPadX), std::max(u(theme::kRow), a.bottom() + u(theme::kPadY) - top)};

@@ -22,6 +22,40 @@ std::string argument_word(const Value& v) {
   return v.name.empty() ? "argument " + std::to_string(v.position) : v.list_index < 0 ? v.name : v.name + "[" + std::to_string(v.list_index) + "]";
 }
 
+/// "clamp_min within relu": the hop and the outermost operator around it.
+std::string born_in(const Session& s, EventId e) {
+  const std::string inner = hop_name(s, e);
+  std::string outer = inner;
+  for (EventId up = s.parent(e); up; up = s.parent(up)) {
+    if (s.event(up).kind == Kind::kBackwardNode) break;
+    if (s.event(up).op) outer = hop_name(s, up);
+  }
+  return outer == inner ? inner : inner + " within " + outer;
+}
+
+/// Are these the strides that the shape gives by itself?
+bool contiguous(std::string_view shape, std::string_view strides) {
+  auto numbers = [](std::string_view t) {
+    std::vector<int64_t> out;
+    int64_t n = -1;
+    for (const char c : t) {
+      if (c >= '0' && c <= '9') n = std::max<int64_t>(n, 0) * 10 + (c - '0');
+      else if (n >= 0) out.push_back(n), n = -1;
+    }
+    if (n >= 0) out.push_back(n);
+    return out;
+  };
+  const auto size = numbers(shape), step = numbers(strides);
+  if (size.size() != step.size()) return false;
+  int64_t want = 1;
+  for (size_t i = size.size(); i-- > 0;) {
+    if (size[i] == 0) return true;
+    if (size[i] != 1 && step[i] != want) return false;
+    want *= size[i];
+  }
+  return true;
+}
+
 std::string mode_words(const Tls& t) {
   std::string s = t.inference_mode ? "inference mode" : t.grad_mode ? "grad mode on" : "grad mode off";
   if (!t.modes.empty()) s += ", " + t.modes;
@@ -43,7 +77,7 @@ std::string describe(const Session& s, TensorId t, EventId birth, const std::vec
   std::string out = dtype_brief(v->dtype) + " " + tensor_brief(*v).substr(dtype_brief(v->dtype).size());
   if (!v->device.empty()) out += ", " + v->device;
   if (!v->layout.empty() && v->layout != "strided" && v->layout != "torch.strided") out += ", " + v->layout;
-  if (!v->strides.empty()) out += ", strides " + v->strides;
+  if (!v->strides.empty() && !contiguous(v->shape, v->strides)) out += ", strides " + v->strides;
   out += version >= 0 ? ", version " + std::to_string(version) : ", no version counter";
   if (v->flags.find("requires_grad") != v->flags.npos) out += ", requires grad";
   if (v->flags.find("inference") != v->flags.npos) out += ", inference tensor";
@@ -90,7 +124,7 @@ TensorModel make_tensor_model(const Session& s, TensorId t, EventId at) {
   TensorMoment first{birth ? TensorMoment::Kind::kBirth : TensorMoment::Kind::kFirstSeen, birth ? birth : row->first};
   if (birth) {
     say(first.words, "born in ");
-    code(first.words, hop_name(s, birth));
+    code(first.words, born_in(s, birth));
     first.note = mode_words(s.tls(s.event(birth).tls));
   } else {
     say(first.words, "first seen by ");
@@ -186,7 +220,7 @@ TensorModel make_tensor_model(const Session& s, TensorId t, EventId at) {
   Parts& p = m.sentence;
   strong(p, m.name);
   if (birth) {
-    say(p, " was born in "), strong(p, hop_name(s, birth));
+    say(p, " was born in "), strong(p, born_in(s, birth));
     say(p, " with " + mode_words(s.tls(s.event(birth).tls)));
   } else {
     say(p, " came from outside of any recorded hop");

@@ -21,6 +21,7 @@ class WhyPanel : public Panel {
   const char* title() const override { return "Why"; }
   const char* help() const override { return "How the selected hop came about: the layers it passed, the ones it skipped, and why."; }
   void session_changed(Context&) override { model_ = {}, for_ = {}, not_ = {}, all_columns_ = false; }
+  std::string copy_text(Context& c) override { return c.session && for_ ? why_text(*c.session, why_, false) : ""; }
   void draw(Context&) override;
 
  private:
@@ -140,8 +141,10 @@ float WhyPanel::draw_matrix(const Pen& pen, const Area& a, float y) {
 
   // ---- how many columns fit beside the labels
   const size_t n = model_.columns.size();
-  float label = std::min(u(kLabelBest), std::max(u(kLabelMin), a.w * .42f));
-  if (a.w - label < static_cast<float>(n) * u(kColumnMin)) label = std::max(u(kLabelMin), std::min(label, a.w - static_cast<float>(n) * u(kColumnMin)));
+  float wanted = u(kLabelBest);
+  for (const WhyMatrixRow& r : model_.rows)
+    wanted = std::max(wanted, u(38) + text_width(r.result ? Type::kSemi : Type::kBody, r.label) + (r.note.empty() ? 0 : u(7) + text_width(Type::kMonoSmall, r.note)));
+  const float label = std::max(u(kLabelMin), std::min({wanted, a.w * .55f, a.w - static_cast<float>(n) * u(kColumnMin + 4)}));
   const bool fits = a.w - label >= static_cast<float>(n) * u(kColumnMin);
   const float row = u(kMatrixRow);
   const float high = u(28) + static_cast<float>(model_.rows.size()) * row;
@@ -162,7 +165,7 @@ float WhyPanel::draw_matrix(const Pen& pen, const Area& a, float y) {
     if (h.hovered) {
       char raw[32];
       snprintf(raw, sizeof raw, "\n0x%llx", static_cast<unsigned long long>(r.raw));
-      tip(h, r.label + (r.note.empty() ? "" : "  " + r.note) + (r.greyed ? "\ngives no key" : "\n" + r.set_text + raw));
+      tip(h, r.label + (r.note.empty() ? "" : "  " + r.note) + (!r.hover.empty() && r.folded > 1 ? "\n" + r.hover : "") + (r.greyed ? "\ngives no key" : "\n" + r.set_text + raw));
     }
     if (h.right_clicked) {
       char raw[32];
@@ -220,7 +223,7 @@ void WhyPanel::draw_why_not(Context& c) {
     if (ImGui::IsWindowAppearing()) ImGui::SetKeyboardFocusHere();
     ImGui::InputTextWithHint("##filter", "Which key did you expect? e.g. CUDA", &not_.filter);
     const auto keys = why_not_keys(*c.session, c.session->event(model_.event).key, not_.filter);
-    if (ImGui::BeginChild("keys", {0, -u(84)})) {
+    if (ImGui::BeginChild("keys", {0, -u(68)})) {
       const Pen pen;
       for (const WhyNotKey& k : keys) {
         const ImVec2 o = ImGui::GetCursorScreenPos();

@@ -86,11 +86,13 @@ WhyLayer make_layer(const Session& s, const Why& w, const OnionLayer& l) {
   if (!l.event) {
     // the reason begins with the verdict; say what it means for the call
     o.reason = l.reason.empty() ? verdict_words(l.verdict) : l.reason;
+    if (const size_t colon = o.reason.find(": "); colon != o.reason.npos) o.reason.replace(colon, 2, ", ");
     if (l.verdict != Verdict::kRan && !o.reason.starts_with("skipped")) o.reason = "skipped: " + o.reason;
     o.hover = o.key + (o.gloss.empty() ? "" : ": " + o.gloss) + "\n" + o.reason;
     return o;
   }
   const Event e = s.event(l.event);
+  if (e.kind == Kind::kBackwardNode) o.node_run = true, o.key = hop_name(s, l.event), o.gloss = "one run of this node in backward";
   o.raised = e.flags & kRaised;
   o.open = e.end == kOpen;
   o.entry = entry_word(l.kind);
@@ -189,19 +191,22 @@ void make_matrix(const Session& s, const Why& w, WhyModel& m) {
   for (const WhyRow& r : w.rows) {
     WhyMatrixRow o{sign_of(r.op), r.label, r.note, math.text(r.set), r.set, r.op == WhyRow::Op::kResult, r.greyed};
     for (const WhyColumn& c : m.columns) o.cells.push_back(cell_of(math, r, c));
-    // the tensors of a long list that give the same keys share a row
-    const std::string list = r.op == WhyRow::Op::kArgument ? list_name(r.label) : "";
-    if (!list.empty() && !m.rows.empty()) {
-      WhyMatrixRow& last = m.rows.back();
-      if (!*last.sign && list_name(last.label) == list && last.raw == r.set && last.greyed == r.greyed) {
-        last.folded++;
-        continue;
-      }
+    const bool argument = r.op == WhyRow::Op::kArgument;
+    WhyMatrixRow* last = argument && !m.rows.empty() && !*m.rows.back().sign ? &m.rows.back() : nullptr;
+    // what gives no key shares a row, and so do the tensors of a list that give the same keys
+    const std::string list = argument ? list_name(r.label) : "";
+    const bool scalar = argument && r.greyed, alike = !list.empty() && last && list_name(last->label) == list && last->raw == r.set;
+    if (last && last->greyed == r.greyed && (scalar || alike)) {
+      if (scalar) last->label += ", " + r.label, last->hover += "\n" + r.label + "  " + r.note;
+      last->folded++;
+      continue;
     }
+    if (scalar) o.hover = r.label + "  " + r.note;
     m.rows.push_back(std::move(o));
   }
   for (WhyMatrixRow& r : m.rows)
-    if (r.folded > 1) r.label = list_name(r.label) + "[…]", r.note = count_text(r.folded) + " tensors alike";
+    if (r.folded > 1 && r.greyed) r.note = "no keys";
+    else if (r.folded > 1) r.label = list_name(r.label) + "[…]", r.note = count_text(r.folded) + " tensors alike";
 }
 
 }  // namespace
@@ -251,7 +256,7 @@ std::vector<WhyNotKey> why_not_keys(const Session& s, KeyId own, std::string_vie
   const std::string want = lower(filter);
   std::vector<const Key*> keys;
   for (const Key* k : s.keys())
-    if (!k->alias() && k->functionality_bit >= 0 && k->id != own && lower(k->name).find(want) != std::string::npos) keys.push_back(k);
+    if (!k->alias() && k->functionality_bit >= 0 && k->id != own && !k->name.starts_with("Unknown") && lower(k->name).find(want) != std::string::npos) keys.push_back(k);
   // priority: functionality first, then backend
   std::stable_sort(keys.begin(), keys.end(), [](const Key* a, const Key* b) {
     return a->functionality_bit != b->functionality_bit ? a->functionality_bit > b->functionality_bit : a->backend_bit > b->backend_bit;

@@ -26,6 +26,7 @@ struct WhyLayer {
   bool current = false;        // the hop that was asked about
   bool raised = false;
   bool open = false;           // never returned (yet)
+  bool node_run = false;       // a node's run in backward: no dispatch, `key` is the node's name
   std::string gloss;           // "records the backward graph"
   std::string entry;           // "call, autograd kernel, VariableType_2"
   std::string reason;          // of a line: "skipped: excluded, autocast is off"
@@ -57,6 +58,7 @@ struct WhyMatrixRow {
   uint64_t raw = 0;
   bool result = false, greyed = false;
   uint32_t folded = 1;         // arguments that share this row
+  std::string hover;           // what was folded away
   std::vector<Cell> cells;     // one per column
 };
 

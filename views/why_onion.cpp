@@ -170,7 +170,7 @@ EventId draw_box(const Pen& pen, const Box& b, float right) {
   const auto& p = theme::palette();
   const WhyLayer& l = *b.layer;
   const bool missing = l.look == Look::kMissing;
-  const unsigned hue = theme::hue_of(l.key);
+  const unsigned hue = l.node_run ? theme::hue(theme::kAutograd) : theme::hue_of(l.key);
   const float radius = u(theme::kRadius), one = std::max(1.f, u(1));
   pen.fill(b.x, b.y, b.w, b.h, theme::color(p.panel), radius);
   // a look-up that found nothing is no layer: neutral and dashed; composites are hollow with a double line, as they do
@@ -191,7 +191,8 @@ EventId draw_box(const Pen& pen, const Box& b, float right) {
   if (l.current) pen.fill(b.x, b.y + u(4), u(3), u(kHead) - u(6), theme::color(p.focus));
 
   const float base = base_of(b.y + u(1), u(kHead));
-  pen.tag(b.x + u(10), b.y + u(kHead) / 2 + u(1), l.key, mark_of(l.look));
+  if (l.node_run) pen.diamond(b.x + u(10 + theme::kTagW / 2), b.y + u(kHead) / 2 + u(1), u(5), theme::color(hue), true);
+  else pen.tag(b.x + u(10), b.y + u(kHead) / 2 + u(1), l.key, mark_of(l.look));
   const float total_w = text_width(Type::kMono, l.total), own_right = right - std::max(u(48), total_w + u(14));
   pen.text_right(Type::kMono, own_right, base, p.dim, l.own);
   pen.text_right(Type::kMono, right, base, p.text, l.total);

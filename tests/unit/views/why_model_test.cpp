@@ -143,6 +143,35 @@ TEST_CASE("why model: list arguments that give the same keys share a row", "[vie
   CHECK(m.rows[2].folded == 2);
 }
 
+TEST_CASE("why model: arguments that give no key share a row and stay readable", "[views][why]") {
+  Relu r;
+  r.w.rows.insert(r.w.rows.begin() + 1, {WhyRow::Op::kArgument, "beta", "1 (no keys)", 0, true});
+  r.w.rows.insert(r.w.rows.begin() + 2, {WhyRow::Op::kArgument, "alpha", "2 (no keys)", 0, true});
+  const WhyModel m = make_why_model(r.s, r.w);
+  REQUIRE(m.rows.size() == 7);
+  CHECK(m.rows[1].label == "beta, alpha");
+  CHECK(m.rows[1].note == "no keys");
+  CHECK(m.rows[1].greyed);
+  CHECK(m.rows[1].hover == "beta  1 (no keys)\nalpha  2 (no keys)");
+  CHECK(cells(m.rows[1]) == ".....");
+}
+
+TEST_CASE("why model: a node's run is no dispatch", "[views][why]") {
+  Relu r;
+  const EventId run = r.s.run_node({}, r.node);
+  Why w{};
+  w.event = w.call = run, w.title = "ReluBackward0", w.sentence = "ReluBackward0 ran in backward; hop 1 had made it (relu_).";
+  OnionLayer l{};
+  l.event = run, l.kind = Kind::kBackwardNode, l.own = l.total = -1;
+  w.onion = {l};
+  const WhyModel m = make_why_model(r.s, w);
+  CHECK(m.layers[0].node_run);
+  CHECK(m.layers[0].key == "ReluBackward0");
+  CHECK(m.sentence[0].strong);
+  CHECK(m.chosen.empty());
+  CHECK(m.rows.empty());
+}
+
 TEST_CASE("why model: when columns do not fit, the least telling go first", "[views][why]") {
   Relu r;
   const WhyModel m = make_why_model(r.s, r.w);
