@@ -64,7 +64,7 @@ void print_text(const Session& s) {
   const Counts c = count(s);
   std::vector<std::vector<std::string>> rows;
   const auto row = [&](const char* name, const std::string& value) {
-    if (!value.empty()) rows.push_back({inked(Ink::kDim, name), value});
+    if (!value.empty()) rows.push_back({inked(Ink::kDim, std::string(name) + ":"), value});
   };
   row("file", s.path());
   row("program", command_text(s));
@@ -91,7 +91,7 @@ void print_text(const Session& s) {
   if (const size_t n = s.bookmarks().size()) row("bookmarks", thousands(n));
   const Explained e = check_key_sets(s);
   row("key sets", inked(e.explained == e.calls ? Ink::kGood : Ink::kBad, explained_text(e)));
-  std::fputs(aligned(rows).c_str(), stdout);
+  std::fputs(aligned(rows, {true}, " ").c_str(), stdout);
 
   const std::vector<Loss> losses = s.losses();
   if (losses.empty()) {

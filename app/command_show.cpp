@@ -4,6 +4,7 @@
 #include "app/parse.h"
 #include "app/session_argument.h"
 #include "app/show.h"
+#include "sessions/filter.h"
 #include "sessions/show.h"
 
 namespace peel::app {
@@ -32,22 +33,25 @@ void print_trace(const Session& session, uint32_t max_rows) {
 
 int show_main(const std::vector<std::string>& arguments) {
   CLI::App app("List the hops of a session file, in the order in which they began.", "peel show");
-  std::string file, pattern;
+  std::string file, pattern, filter;
   bool json = false;
   long long number = 0, from = 0, to = 0;
   uint32_t max_rows = 0;
   app.add_option("FILE", file, "Session file")->required()->option_text("FILE.peel");
   app.add_option("--op", pattern, "Only operators that match: aten::add.Tensor, add*, *norm*")->option_text("PATTERN");
+  app.add_option("--filter", filter, "Only hops that match, in the language of the window's filter bar: op:add* key:Autograd*")->option_text("TEXT");
   app.add_option("--event", number, "Only this hop and what it called")->option_text("N");
   app.add_option("--from", from, "From this hop on")->option_text("N");
   app.add_option("--to", to, "Up to this hop")->option_text("N");
   app.add_option("--max-rows", max_rows, "Stop after so many")->option_text("N");
   app.add_flag("--json", json, "One JSON object a hop");
   if (const auto ended = parse(app, arguments)) return *ended;
+  if (const Result<Filter> parsed = Filter::parse(filter); !parsed) return fail("--filter: " + parsed.error());
   const std::unique_ptr<Session> session = open_session(file);
   if (!session) return kCouldNot;
   ShowOptions options;
   options.op = pattern;
+  options.filter = filter;
   options.max_rows = max_rows;
   for (const auto& [given, hop] : {std::pair{number, &options.event}, {from, &options.from}, {to, &options.to}}) {
     if (given == 0) continue;
@@ -57,7 +61,7 @@ int show_main(const std::vector<std::string>& arguments) {
   if (from && to && from > to) return fail("--from " + std::to_string(from) + " is after --to " + std::to_string(to));
   const ShowCounts c = show(*session, options, json, print_line);
   if (json) return kDone;
-  if (c.matched == 0 && !pattern.empty()) say("no hop matches --op " + pattern);
+  if (c.matched == 0 && !(pattern + filter).empty()) say("no hop matches " + (pattern.empty() ? "--filter " + filter : "--op " + pattern));
   else print_counts(c);
   return kDone;
 }

@@ -16,7 +16,7 @@ std::string python_path(const std::string& first, const std::string& old, const 
   for (size_t begin = 0; !old.empty() && begin <= old.size();) {
     const size_t end = std::min(old.find(':', begin), old.size());
     const std::string part = old.substr(begin, end - begin);
-    if (part != without && part != first) path += ":" + part;
+    if ((without.empty() || part != without) && part != first) path += ":" + part;
     begin = end + 1;
   }
   return path;
