@@ -245,6 +245,20 @@ static wire::HopKind kind_of(const Frame* parent, const OpInfo* op, uint64_t key
   return parent->fallback_calls ? call : again;
 }
 
+/// The key whose kernel runs: the highest of the set, but for calls that name another key than the set's
+/// (callBoxedForDispatchKey, by which the Python dispatcher goes on): then the highest whose slot holds the kernel.
+static uint16_t landed_at(const OpInfo* op, const Wrapper* w, uint64_t keyset, bool boxed) {
+  c10::DispatchKeySet set(c10::DispatchKeySet::RAW, keyset);
+  const c10::DispatchKey highest = set.highestPriorityTypeId();
+  if (!boxed) return static_cast<uint16_t>(highest);
+  for (c10::DispatchKey k = highest; k != c10::DispatchKey::Undefined; k = set.highestPriorityTypeId()) {
+    const int slot = set.getDispatchTableIndexForDispatchKeySet();
+    if (slot >= 0 && op->entry->dispatchTable_[static_cast<size_t>(slot)].boxed_kernel_func_.functor_.get() == w) return static_cast<uint16_t>(k);
+    set = set.remove(k);
+  }
+  return static_cast<uint16_t>(highest);
+}
+
 Frame* begin_hop(Thread* t, WrapperBase* base, OpInfo* op, uint64_t keyset, const Look& l, const void* const* caller, bool boxed, bool* values) {
   auto* w = static_cast<Wrapper*>(base);
   uint64_t arg_keyset = l.keys;
@@ -282,7 +296,7 @@ Frame* begin_hop(Thread* t, WrapperBase* base, OpInfo* op, uint64_t keyset, cons
   b->stack = stack;
   b->kind = kind;
   b->flags = static_cast<uint8_t>((inferred ? wire::kInferredKind : 0) | (standard ? 0 : wire::kNoValues));
-  b->key = static_cast<uint16_t>(c10::DispatchKeySet(c10::DispatchKeySet::RAW, keyset).highestPriorityTypeId());
+  b->key = landed_at(op, w, keyset, boxed);
   b->time = wire::ticks();
   t->ring.publish(kWords(sizeof(wire::Begin)));
   t->ring.clear_busy();
