@@ -50,23 +50,30 @@ std::string no_node(const Session& s, const Chain& chain) {
   const std::vector<Value> arguments = s.arguments(e.id);
   const bool tensors = std::any_of(arguments.begin(), arguments.end(), [](const Value& v) { return !v.dtype.empty(); });
   if (tensors && !any_flag(arguments, "requires_grad")) return "no argument requires grad, so it made no node";
-  if (only_countable(s.results(e.id))) return "it made no node: its result is not differentiable";
+  const std::vector<Value> results = s.results(e.id);
+  if (!results.empty() && std::all_of(results.begin(), results.end(), [](const Value& v) { return v.dtype.empty(); })) return "it made no node: its result is no tensor";
+  if (only_countable(results)) return "it made no node: its result is not differentiable";
   return "it made no node";
 }
 
-/// The highest keys that the call did not get, and why: "autocast is off".
-std::string left_out(const Session& s, const std::vector<WhyKey>& keys, KeyId winner) {
-  std::vector<std::string> why;
+/// Which higher keys the call did not get, and why: "autocast is off and inference_mode excludes AutogradCPU".
+/// No more than two reasons: the rest stands in the matrix.
+std::string left_out(const Session& s, const KeyMath& math, EventId call, const std::vector<WhyKey>& keys, KeyId winner) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> reasons;  // brief, keys
   for (const WhyKey& k : keys) {
     if (k.key == winner) break;
     if (k.verdict != Verdict::kExcluded) continue;
-    const std::string reason = k.reason.substr(k.reason.find(": ") == std::string::npos ? 0 : k.reason.find(": ") + 2);
-    std::string words = name_of(s, k.key) + " is excluded (" + reason + ")";
-    if (reason == "autocast is off (default)") words = "autocast is off";
-    else if (reason == "inference_mode is on") words = "inference_mode excludes " + name_of(s, k.key);
-    if (std::find(why.begin(), why.end(), words) == why.end()) why.push_back(words);
+    const std::string brief = why_excluded(s, math, call, k.key).brief;
+    const auto it = std::find_if(reasons.begin(), reasons.end(), [&](const auto& r) { return r.first == brief; });
+    if (it != reasons.end()) it->second.push_back(name_of(s, k.key));
+    else if (reasons.size() < 2) reasons.push_back({brief, {name_of(s, k.key)}});
   }
-  return listed(why, 3);
+  std::vector<std::string> words;
+  for (auto& [brief, names] : reasons) {
+    if (const size_t at = brief.find("{keys}"); at != std::string::npos) brief.replace(at, 6, listed(names));
+    words.push_back(brief);
+  }
+  return listed(words);
 }
 
 std::string made(const Session& s, const std::vector<NodeId>& nodes) {
@@ -96,7 +103,7 @@ std::string effect(const Session& s, const Chain& chain, const OnionLayer& layer
   if (layer.composite) {
     const std::string inner = inner_names(s, layer);
     std::string out = "Its kernel is composite: it only calls other operators";
-    if (!inner.empty()) out += " (" + inner + ")";
+    out += inner.empty() ? ", here none" : " (" + inner + ")";
     if (layer.nodes_inside) out += ", and " + counted(layer.nodes_inside, "node was made inside", "nodes were made inside");
     else if (family == Family::kAutograd) out += ", and it makes no node of its own";
     return out + ".";
@@ -171,9 +178,14 @@ std::string sentence_of(const Session& s, const KeyMath& math, const Chain& chai
   std::string out;
   const bool goes_on = chain.at + 1 < chain.hops.size();
   if (is_call(e.kind)) {
-    const std::string why = left_out(s, keys, e.key);
-    out = name + (goes_on ? " ran first" : " ran") + ": the highest key left";
-    if (!why.empty()) out += ", as " + why;
+    const std::string why = left_out(s, math, e.id, keys, e.key);
+    const Key* key = s.key(e.key);
+    if (key && key->functionality_bit < 0) {
+      out = "No key was left in the set, so the kernel in the slot of Undefined ran";
+    } else {
+      out = name + (goes_on ? " ran first" : " ran") + ": the highest key left";
+      if (!why.empty()) out += ", as " + why;
+    }
     if (family_of(name) == Family::kBackend) {
       const bool inference = std::none_of(keys.begin(), keys.end(), [&](const WhyKey& k) { return family_of(name_of(s, k.key)) == Family::kAutograd; });
       if (inference && !math.keys(s.keyset(e.arg_keyset).raw).empty()) out += "; no argument carries an Autograd key (inference tensors)";

@@ -99,34 +99,44 @@ Reason why_excluded(const Session& s, const KeyMath& math, EventId call, KeyId k
   const Family family = family_of(name);
   const Since held = since(s, call, [bit](const Tls& t) { return (t.excluded & bit) != 0; });
   const Event opener = s.event(held.opener);
+  const std::string hop = "hop " + std::to_string(held.opener.value);
+  const bool guarded = family == Family::kAutograd || family == Family::kView;
 
-  if (held.opener && opener.key == k && opener.kind != Kind::kBackwardNode && family != Family::kAutograd && family != Family::kView) {
-    return {"the " + name + " kernel above (hop " + std::to_string(held.opener.value) + ") keeps itself out while it calls on", true, held.opener};
+  if (held.opener && opener.key == k && opener.kind != Kind::kBackwardNode && !guarded) {
+    return {"the " + name + " kernel above (" + hop + ") keeps itself out while it calls on", true, held.opener, "the " + name + " kernel above (" + hop + ") keeps itself out"};
   }
   if (held.opener && opener.op && family_of(name_of(s, opener.key)) == Family::kFunctorch) {
-    return {"functorch handles one transform at a time, and the level of hop " + std::to_string(held.opener.value) + " leaves it out", true, held.opener};
+    return {"functorch handles one transform at a time, and the level of " + hop + " leaves it out", true, held.opener, "functorch's level of " + hop + " leaves out {keys}"};
   }
   if (family == Family::kAutocast && !held.opener) {
-    const bool other = tls.modes.find("autocast ") != std::string::npos;
-    return {other ? "autocast is off for this device" : "autocast is off (default)"};
+    if (tls.modes.find("autocast ") != std::string::npos) return {"autocast is off for this device", false, {}, "autocast is off for this device"};
+    return {"autocast is off (default)", false, {}, "autocast is off"};
   }
   const uint64_t autograd = bits_named(s, "Autograd"), view = bits_named(s, "ADInplaceOrView");
   const bool above_python = (tls.excluded & bits_named(s, "FuncTorch")) != 0 && (tls.excluded & autograd) != 0 && (tls.excluded & bits_named(s, "Conjugate")) != 0;
-  if (above_python) return {"a __torch_dispatch__ handler is at work, below which everything above Python is left out", true, held.opener ? held.opener : held.first};
+  if (above_python) {
+    return {"a __torch_dispatch__ handler is at work, below which everything above Python is left out", true, held.opener ? held.opener : held.first,
+            "a __torch_dispatch__ handler leaves out everything above Python"};
+  }
   if (family == Family::kAutograd && tls.inference_mode) {
     const Since mode = since(s, call, [](const Tls& t) { return t.inference_mode; });
-    return {"inference_mode is on", false, mode.first};
+    return {"inference_mode is on", false, mode.first, "inference_mode excludes {keys}"};
   }
-  if (family == Family::kAutograd || family == Family::kView) {
-    const std::string guard = (tls.excluded & view) ? "AutoDispatchBelowADInplaceOrView" : "AutoDispatchBelowAutograd";
-    if (held.opener) return {"guard " + guard + " in " + kernel_words(s, held.opener), true, held.opener};
-    if ((tls.excluded & autograd) && (tls.excluded & view)) {
-      return {"guard " + guard + ", as Python's factory functions set it", true, held.first};
+  if (guarded) {
+    // What the guard took is seen where it begins to hold; further in there may be another.
+    const uint64_t taken = s.tls(s.event(held.first).tls).excluded & ~(held.opener ? s.tls(opener.tls).excluded : 0);
+    const std::string guard = (taken & view) ? "AutoDispatchBelowADInplaceOrView" : "AutoDispatchBelowAutograd";
+    if (held.opener) {
+      const std::string kernel = opener.op ? s.op(opener.op).brief + "'s " + name_of(s, opener.key) + " kernel (" + hop + ")" : hop;
+      return {"guard " + guard + " in " + kernel_words(s, held.opener), true, held.opener, "a guard of " + kernel + " leaves out {keys}"};
     }
-    return {"guard " + guard + ", set before the dispatcher was called", true, held.first};
+    if ((taken & autograd) && (taken & view)) {
+      return {"guard " + guard + ", as Python's factory functions set it", true, held.first, "Python's factory functions leave out {keys}"};
+    }
+    return {"guard " + guard + ", set before the dispatcher was called", true, held.first, "a guard leaves out {keys}"};
   }
-  if (held.opener) return {"a guard in " + kernel_words(s, held.opener), true, held.opener};
-  return {"the thread's excluded set has it", false, held.first};
+  if (held.opener) return {"a guard in " + kernel_words(s, held.opener), true, held.opener, "a guard of " + hop + " leaves out {keys}"};
+  return {"the thread's excluded set has it", false, held.first, "the thread leaves out {keys}"};
 }
 
 Reason why_not_in_set(const Session& s, const KeyMath& math, const Terms& t, KeyId k) {

@@ -31,6 +31,7 @@ struct Reason {
   std::string text;       // "autocast is off (default)"
   bool inferred = false;  // a C++ guard leaves no record of its own: concluded from the sets
   EventId evidence;       // the hop since which it holds, or whose kernel brought it about
+  std::string brief;      // "autocast is off", "{keys} left out by ...": for a sentence; {keys} = their names
 };
 Reason why_excluded(const Session&, const KeyMath&, EventId call, KeyId);
 Reason why_not_in_set(const Session&, const KeyMath&, const Terms&, KeyId);
