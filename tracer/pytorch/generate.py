@@ -7,6 +7,7 @@ one Thunk per distinct signature, and build.json: {"sources": [...], "flags": [.
 Imports nothing of PyTorch. Ends with status 1 and one sentence when the headers are not there.
 """
 import argparse
+import ctypes
 import glob
 import json
 import os
@@ -37,6 +38,18 @@ def operators(include):
     for path in sorted(glob.glob(os.path.join(include, "ATen", "ops", "*_ops.h"))):
         with open(path) as f:
             yield from STRUCT.findall(f.read())
+
+
+def cxx_library():
+    """The C++ library that PyTorch runs with. Named before the compiler's own, which may be a static archive: two of
+    them in one process don't agree about streams and exceptions."""
+    try:
+        ctypes.CDLL("libstdc++.so.6")
+        with open("/proc/self/maps") as f:
+            paths = {line.split()[-1] for line in f if "/libstdc++.so" in line}
+    except OSError:
+        return []
+    return sorted(paths)[:1]
 
 
 def split(items, n):
@@ -88,7 +101,7 @@ def main():
              "-I" + a.root, "-I" + sysconfig.get_paths()["include"]]
     flags += [x for d in includes + [os.path.dirname(shim)] for x in ("-isystem", d)]
     json.dump({"sources": [own] + sources, "flags": flags,
-               "link": ["-shared", "-L" + lib, "-ltorch_cpu", "-lc10", "-ltorch_python", "-ldl", "-Wl,-rpath," + lib],
+               "link": ["-shared", "-L" + lib, "-ltorch_cpu", "-lc10", "-ltorch_python", "-ldl", "-Wl,-rpath," + lib] + cxx_library() + ["-Wl,--exclude-libs,libstdc++.a"],
                "library": os.path.join(a.out, "peel_agent.so")}, open(os.path.join(a.out, "build.json"), "w"), indent=1)
 
 
