@@ -114,6 +114,12 @@ WhyKey verdict_of(const Session& s, const KeyMath& math, const Chain& chain, siz
     if (!in_set) out.reason += ", with a set that " + name_of(s, s.event(chain.hops[i - 1]).key) + " made";
     return out;
   }
+  if (in_set && priority(s, key) > priority(s, e.key)) {
+    // PythonDispatcher calls the kernel of a lower key by name and hands it the whole set.
+    out.verdict = Verdict::kRan;
+    out.reason = "passed through: it went on to " + name_of(s, e.key) + " with the whole set";
+    return out;
+  }
   if (in_set) {
     out.verdict = Verdict::kBelow;
     const Event last = s.event(chain.hops.back());

@@ -182,6 +182,8 @@ std::string sentence_of(const Session& s, const KeyMath& math, const Chain& chai
     const Key* key = s.key(e.key);
     if (key && key->functionality_bit < 0) {
       out = "No key was left in the set, so the kernel in the slot of Undefined ran";
+    } else if (const KeyId top = math.highest(s.keyset(e.keyset).raw); top != e.key && top != 0) {
+      out = name + " ran: " + name_of(s, top) + ", the highest key of the set, went on to it with the whole set";
     } else {
       out = name + (goes_on ? " ran first" : " ran") + ": the highest key left";
       if (!why.empty()) out += ", as " + why;
