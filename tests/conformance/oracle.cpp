@@ -118,7 +118,7 @@ DispatchKeySet keys_of(Iterator begin, Iterator end) {
   DispatchKeySet keys;
   for (; begin != end; ++begin) {
     each_tensor(*begin, [&](const at::Tensor& t) {
-      if (t.defined()) keys = keys | t.key_set();
+      keys = keys | t.key_set();  // an undefined one has a set too, and it counts
     });
     if (begin->isGenerator()) keys = keys | begin->toGenerator().key_set();
   }

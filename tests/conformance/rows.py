@@ -32,6 +32,7 @@ class Row:
     raised: object = None      # first line of the message; None = returned
     nodes: list = field(default_factory=list)
     boxed: bool = False        # session only
+    undefined: int = 0         # session only: the key set of an undefined tensor
     id: int = 0                # session: event id; oracle: index of the row
 
     def text(self):
@@ -105,6 +106,7 @@ def read_session(path):
     edges = {}
     for node, next_node in db.execute("SELECT node, next_node FROM edge ORDER BY node, slot"):
         edges.setdefault(node, []).append(names.get(next_node, "none") if next_node else "none")
+    undefined = sum(1 << bit for (bit,) in db.execute("SELECT functionality_bit FROM dispatch_key WHERE name IN ('AutogradOther', 'ADInplaceOrView')"))
     rows, by_id, skipped = [], {}, {}
     query = """SELECT h.id, h.parent, h.thread, h.op, h.kind, h.key, s.raw AS keyset, a.raw AS arguments, t.included, t.excluded, t.grad_mode,
                       t.inference_mode, e.flags
@@ -119,7 +121,7 @@ def read_session(path):
         row = Row(threads.get(e["thread"], e["thread"]), parent.depth + 1 if parent else 0, e["op"], e["kind"].replace("_boxed", ""), e["key"],
                   unsigned(e["keyset"] or 0), unsigned(e["included"] or 0), unsigned(e["excluded"] or 0), bool(e["grad_mode"]),
                   bool(e["inference_mode"]), None if e["arguments"] is None else unsigned(e["arguments"]),
-                  (errors.get(e["id"], "?") or "?") if e["flags"] and e["flags"] & 1 else None, boxed="boxed" in e["kind"], id=e["id"])
+                  (errors.get(e["id"], "?") or "?") if e["flags"] and e["flags"] & 1 else None, boxed="boxed" in e["kind"], undefined=undefined, id=e["id"])
         for node_id, node in nodes.get(e["id"], ()):
             node.next = edges.get(node_id, [])
             row.nodes.append(node)

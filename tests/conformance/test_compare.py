@@ -85,6 +85,13 @@ class Differences(unittest.TestCase):
         self.session[1].kind = "missing_kernel"
         self.check("(kind)")
 
+    def test_undefined_tensor_is_excluded_and_counted(self):
+        self.session[0].undefined, self.session[0].arguments = 0x1400000000, self.oracle[0].arguments | 0x400000000
+        result = compare(self.oracle, self.session)
+        self.assertEqual((result.problems, result.applied["undefined tensor"]), ([], 1))
+        self.session[0].arguments |= 2
+        self.check("arguments differs")
+
     def test_nodes(self):
         self.session[0].nodes[0].name = "SubBackward0"
         self.check("name: oracle AddBackward0")
