@@ -16,14 +16,13 @@
 #include "sessions/drain_ledger.h"
 #include "sessions/drain_merge.h"
 #include "sessions/drain_process.h"
+#include "sessions/format.h"
 #include "sessions/writer.h"
 #include "tracer/wire/ring.h"
 
 namespace peel {
 namespace {
 
-constexpr uint32_t kCommitHops = 50'000;
-constexpr size_t kCommitRows = 400'000;
 constexpr int64_t kCommitNs = 250'000'000;
 constexpr int64_t kCalibrateNs = 20'000'000;
 
@@ -135,7 +134,7 @@ Status RingDrain::start() {
   ledger_.clock.ticks0 = wire::ticks();
   batch_ = writer_->take();
   ledger_.commit(batch_.get());
-  for (const auto& [key, value] : {std::pair<std::string, std::string>{"format", "1"}, {"state", "recording"}, {"started_unix_ns", std::to_string(unix_ns())}}) {
+  for (const auto& [key, value] : {std::pair<std::string, std::string>{"format", std::to_string(kFormatVersion)}, {"state", "running"}, {"started_unix_ns", std::to_string(unix_ns())}}) {
     batch_->add(Small::kMeta, {key, value});
   }
   commit();
@@ -300,7 +299,7 @@ void RingDrain::round() {
   if (live_.empty()) return;
   merge_.look();
   for (Live& l : live_) l.process->read_definitions();
-  while (merge_.advance(kCommitHops)) commit_if_due();
+  while (merge_.advance()) commit_if_due();
   merge_.settle();
   ledger_.write_tables(ledger_.clock.ns(merge_.complete_until()));
 }
@@ -315,9 +314,10 @@ void RingDrain::bury() {
     }
     // published less than a margin ago, it may still have to wait for other rings
     const int64_t deadline = wire::monotonic_ns() + 2 * Merge::kStuckNs;
-    do {
-      round();
-    } while (!merge_.drained(&p) && wire::monotonic_ns() < deadline);
+    for (round(); !merge_.drained(&p) && wire::monotonic_ns() < deadline; round()) {
+      commit_if_due();
+      ::usleep(200);
+    }
     merge_.remove(&p);
     ledger_.batch().add(Small::kProcessEnd, {int64_t{p.id}, wire::monotonic_ns() - started_ns_});
     ::close(live_[i].connection);
@@ -336,12 +336,15 @@ void RingDrain::write_outputs(bool all) {
 }
 
 void RingDrain::commit_if_due() {
-  const bool large = ledger_.hops - ledger_.committed_hops >= kCommitHops || batch_->rows() >= kCommitRows;
-  if (!large && wire::monotonic_ns() - last_commit_ns_ < kCommitNs) return;
+  if (!ledger_.full() && wire::monotonic_ns() - last_commit_ns_ < kCommitNs) return;
   commit();
-  if (options_.max_bytes && writer_->bytes() >= options_.max_bytes && !cut_) {
+  if (cut_) return;
+  if (options_.max_bytes && writer_->bytes() >= options_.max_bytes) {
     cut_ = true;
     ledger_.catalog.lose("size bound", 1, "Recording stopped when the file had reached the size that was asked for.");
+  } else if (ledger_.hops > kMaxId - (16u << 20)) {
+    cut_ = true;
+    ledger_.catalog.lose("too many hops", 1, "Recording stopped when the hops could no longer be numbered.");
   }
 }
 

@@ -144,6 +144,9 @@ void Catalog::keep_source_of(const std::string& file) {
 }
 
 void Catalog::fact(const std::string& key, const std::string& value, uint32_t process) {
+  for (const char* own : {"format", "state", "started_unix_ns", "exit_code", "hops"}) {
+    if (key == own) return;  // the drain's own rows
+  }
   const auto [at, is_new] = facts_.emplace(key, std::pair{value, process});
   if (!is_new && at->second.first == value) return;
   if (!is_new && at->second.second == process) at->second.first = value;

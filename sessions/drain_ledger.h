@@ -62,7 +62,14 @@ struct Ledger {
   int64_t newest_begin_ns = 0;
   uint64_t latest_ticks = UINT64_MAX;  // no true record can carry a later time
 
+  static constexpr uint32_t kCommitHops = 50'000;
+  static constexpr size_t kCommitCells = 4'000'000;
+
   Batch& batch() { return *catalog.batch; }
+  /// Enough for one transaction.
+  bool full() {
+    return hops - committed_hops >= kCommitHops || batch()[Table::kArgument].cells() + batch()[Table::kResult].cells() >= kCommitCells;
+  }
   void commit(Batch* next) {
     catalog.batch = next;
     ++batch_number;

@@ -220,8 +220,7 @@ void Merge::step(Ring& r) {
   peek(r);
 }
 
-bool Merge::advance(uint32_t max_hops) {
-  const uint32_t until = ledger_.hops + max_hops;
+bool Merge::advance() {
   for (;;) {
     Ring* best = nullptr;
     uint64_t second = kForEver;
@@ -238,7 +237,7 @@ bool Merge::advance(uint32_t max_hops) {
     const uint64_t stop = std::min(best->limit, second);
     while (best->ready && best->next_time <= stop) {
       step(*best);
-      if (ledger_.hops >= until) return true;
+      if (ledger_.full()) return true;
     }
   }
 }

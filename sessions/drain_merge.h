@@ -51,8 +51,8 @@ class Merge {
 
   /// Looks how far every ring is. Definitions have to be read after it and before advance().
   void look();
-  /// Merges what may be merged, at most `max_hops` hops. True: there is more to do before the next look.
-  bool advance(uint32_t max_hops);
+  /// Merges what may be merged until the batch is full. True: it is, and there may be more before the next look.
+  bool advance();
   /// After advance() came to its end: gives closed rings back, collects what was dropped.
   void settle();
   /// Is anything left to read of a process (meant for one that is gone)?

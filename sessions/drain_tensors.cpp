@@ -64,12 +64,18 @@ TensorBook::Met TensorBook::argument(const MeetingPlace& place, const wire::Tens
   uint32_t meta = description ? ledger_.catalog.meta(*description) : 0;
   const auto at = lives_.find(t.impl);
   Life* life = at == lives_.end() ? nullptr : &at->second;
-  if (life && !meta) meta = life->meta;
+  if (life && t.flags & wire::kWrappedNumber) {
+    // a Python number gets a tensor for one call: unless an open hop has it, it is another one
+    bool open = false;
+    for (const ArgumentSeen& a : *place.arguments) open |= a.impl == t.impl;
+    if (!open) life = nullptr;
+  }
   if (life && changed(*life, t, meta)) {
     ledger_.catalog.lose(kIdentity, 1, kIdentityMeaning);
     life = nullptr;
   }
-  if (!life) life = &start(t.impl, 0, place.event, t.storage, storage_of(t.storage, place.event, false), 0);
+  if (life && !meta) meta = life->meta;
+  if (!life) life = &start(t.impl, 0, place.event, t.storage, storage_of(t.storage, place.event, t.flags & wire::kWrappedNumber), 0);
   look(*life, t, meta, place.event);
   return {life->tensor, meta, life->base};
 }

@@ -5,7 +5,7 @@
 //    newborn, also when the address is known;
 //  * an argument is the tensor last known at its address, unless storage, dtype or shape changed, or its
 //    version went back, with no write in between: then it is a tensor that was made unseen (counted as
-//    "inferred: tensor identity");
+//    "inferred: tensor identity"). The tensor of a Python number lives for one call;
 //  * storages follow the same way: a newborn shares the storage of an argument, or of a tensor met inside
 //    its hop, or has a new one.
 #pragma once

@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "schema_sql.h"
+#include "sessions/format.h"
 #include "tracer/wire/wire.h"
 
 namespace peel {
@@ -40,12 +41,14 @@ constexpr const char* kSmallSql[] = {
 };
 static_assert(std::size(kSmallSql) == static_cast<size_t>(Small::kCount));
 
+constexpr int kOneFileTries = 300;  // of 10 ms
+
 // WAL, so that readers see whole commits while the recording grows and a kill at any moment leaves a file
 // that opens. synchronous=OFF: nothing is lost when a process dies, whoever it is; only a machine that loses
 // power may lose the recording, and syncing for that would stall the rings.
 // The automatic checkpoint is rarer than the default, since each one writes the newest pages twice.
 constexpr const char* kPragmas =
-    "PRAGMA page_size=4096; PRAGMA application_id=1348822380; PRAGMA user_version=1; PRAGMA temp_store=MEMORY;"
+    "PRAGMA page_size=4096; PRAGMA temp_store=MEMORY;"
     "PRAGMA cache_size=-65536; PRAGMA synchronous=OFF; PRAGMA journal_mode=WAL; PRAGMA wal_autocheckpoint=4000;";
 
 struct Named {
@@ -92,7 +95,8 @@ Status Writer::open(const std::string& path) {
   const auto failure = [&] { return Error{why_not(db_, path_)}; };
   if (sqlite3_open_v2(path.c_str(), &db_, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, nullptr) != SQLITE_OK) return failure();
   sqlite3_busy_timeout(db_, 5000);
-  if (register_rows_module(db_, &source_) != SQLITE_OK || !execute(kPragmas) || !execute("BEGIN") || !execute(kSchemaSql)) return failure();
+  const std::string marks = "PRAGMA application_id=" + std::to_string(kApplicationId) + "; PRAGMA user_version=" + std::to_string(kFormatVersion);
+  if (register_rows_module(db_, &source_) != SQLITE_OK || !execute(kPragmas) || !execute(marks.c_str()) || !execute("BEGIN") || !execute(kSchemaSql)) return failure();
   for (const Named& k : kKinds) {
     if (!execute(("INSERT INTO event_kind VALUES(" + std::to_string(k.id) + ",'" + k.name + "')").c_str())) return failure();
   }
@@ -299,14 +303,17 @@ Status Writer::finish(std::unique_ptr<Batch> last) {
   for (sqlite3_stmt*& s : small_) sqlite3_finalize(s), s = nullptr;
   sqlite3_finalize(end_), end_ = nullptr;
   sqlite3_finalize(pages_), pages_ = nullptr;
-  // Readers may still look at the WAL: then it stays beside the file, and the last reader's end removes it.
-  int in_wal = 0, moved = 0;
-  const int rc = sqlite3_wal_checkpoint_v2(db_, nullptr, SQLITE_CHECKPOINT_TRUNCATE, &in_wal, &moved);
-  if (rc == SQLITE_OK) {
-    execute("PRAGMA journal_mode=DELETE");
-  } else if (text.empty() && rc != SQLITE_BUSY) {
-    text = why_not(db_, path_);
+  // One file needs every other connection closed. Readers close theirs when they see that the state is final
+  // (it was committed just now); one that does not leaves the WAL beside the file, which opens all the same.
+  sqlite3_busy_timeout(db_, 0);
+  int rc = SQLITE_BUSY;
+  for (int i = 0; i < kOneFileTries && rc == SQLITE_BUSY; ++i) {
+    if (i) ::usleep(10'000);
+    int in_wal = 0, moved = 0;
+    rc = sqlite3_wal_checkpoint_v2(db_, nullptr, SQLITE_CHECKPOINT_TRUNCATE, &in_wal, &moved);
+    if (rc == SQLITE_OK) rc = sqlite3_exec(db_, "PRAGMA journal_mode=DELETE", nullptr, nullptr, nullptr);
   }
+  if (rc != SQLITE_OK && rc != SQLITE_BUSY && text.empty()) text = why_not(db_, path_);
   sqlite3_close(db_);
   db_ = nullptr;
   pthread_sigmask(SIG_SETMASK, &before, nullptr);

@@ -34,6 +34,7 @@ class Rows {
  public:
   size_t size() const { return cells_.size() / columns_; }
   bool empty() const { return cells_.empty(); }
+  size_t cells() const { return cells_.size(); }
   int64_t* row(size_t i) { return cells_.data() + i * columns_; }
   const int64_t* row(size_t i) const { return cells_.data() + i * columns_; }
   template <class... Cells>
@@ -77,11 +78,6 @@ struct Batch {
       if (!r.empty()) return false;
     }
     return small.empty() && ends.empty();
-  }
-  size_t rows() const {
-    size_t n = small.size() + ends.size();
-    for (const Rows& r : big) n += r.size();
-    return n;
   }
   void clear() {
     for (Rows& r : big) r.clear();

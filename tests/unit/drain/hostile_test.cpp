@@ -283,6 +283,58 @@ TEST_CASE("alive: while the drain records, and no longer") {
   CHECK(Drain::create({r.path}));
 }
 
+TEST_CASE("finish waits for readers to let go, then leaves one file") {
+  Recording r;
+  {
+    FakeProcess p(*r);
+    FakeThread t = p.thread();
+    t.begin({.op = p.op("aten::mul", "Tensor")});
+    t.end();
+    REQUIRE(r.wait_for(1));
+  }
+  sqlite3* reader = nullptr;
+  REQUIRE(sqlite3_open_v2(r.path.c_str(), &reader, SQLITE_OPEN_READONLY, nullptr) == SQLITE_OK);
+  REQUIRE(sqlite3_exec(reader, "SELECT count(*) FROM event", nullptr, nullptr, nullptr) == SQLITE_OK);
+  std::thread watcher([&] {
+    for (int i = 0; i < 2000 && r.one("SELECT value FROM meta WHERE key='state'") != "complete"; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    CHECK(Drain::alive(r.path));
+    sqlite3_close(reader);
+  });
+  r.finish();
+  watcher.join();
+  CHECK_FALSE(std::filesystem::exists(r.path + "-wal"));
+  CHECK(r.one("PRAGMA journal_mode") == "delete");
+}
+
+TEST_CASE("a drain that is killed leaves a file that opens, says it is running, and has no live drain") {
+  TempDir dir;
+  const std::string path = dir.file("killed.peel");
+  int ends[2];
+  REQUIRE(pipe(ends) == 0);
+  const pid_t pid = fork();
+  if (pid == 0) {
+    auto drain = Drain::create({path});
+    FakeProcess p(**drain);
+    FakeThread t = p.thread();
+    const uint32_t op = p.op("aten::mul", "Tensor");
+    for (int i = 0; i < 1000; ++i) t.begin({.op = op}), t.end();
+    while (sql_one(path, "SELECT count(*) FROM event") != "1000") usleep(1000);
+    if (write(ends[1], "x", 1) == 1) pause();
+    _exit(1);
+  }
+  char c;
+  REQUIRE(read(ends[0], &c, 1) == 1);
+  CHECK(Drain::alive(path));
+  kill(pid, SIGKILL);
+  REQUIRE(waitpid(pid, nullptr, 0) == pid);
+  CHECK_FALSE(Drain::alive(path));
+  CHECK(sql_one(path, "SELECT count(*), count(end_ns) FROM event") == "1000|1000");
+  CHECK(sql_one(path, "SELECT value FROM meta WHERE key='state'") == "running");
+  CHECK(sql_one(path, "PRAGMA integrity_check") == "ok");
+  close(ends[0]);
+  close(ends[1]);
+}
+
 TEST_CASE("a file that cannot be made is one sentence") {
   TempDir dir;
   auto drain = Drain::create({dir.file("no/such/folder.peel")});

@@ -153,6 +153,24 @@ TEST_CASE("an argument that cannot be the tensor last known there is a new one, 
   CHECK(r.one("SELECT length(meaning) > 20 FROM loss") == "1");
 }
 
+TEST_CASE("a Python number has another tensor in every call, the same one in the calls inside") {
+  Program r;
+  FakeTensor number = r.at(3, {});
+  number.flags = wire::kWrappedNumber;
+  for (int i = 0; i < 2; ++i) {
+    r.t.begin({.op = r.op});
+    r.t.tensor(0, number);
+    r.t.begin({.op = r.view});
+    r.t.tensor(0, number);
+    r.t.end();
+    r.t.end();
+  }
+  r.end();
+  CHECK(r.rows("SELECT event, tensor FROM argument") == Rows{"1|1", "2|1", "3|2", "4|2"});
+  CHECK(r.rows("SELECT id, storage FROM tensor") == Rows{"1|1", "2|2"});
+  CHECK(r.rows("SELECT * FROM loss").empty());
+}
+
 TEST_CASE("a write explains another shape") {
   Program r;
   r.t.begin({.op = r.op});
