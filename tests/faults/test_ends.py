@@ -105,6 +105,8 @@ torch.ops.peel_faults.nowhere(torch.ones(1))
         """Daemons do that. Recording may go on or stop; the program must not notice."""
         self.same(IMPORT + "torch.ones(1)\nos.closerange(3, 256)\nfor _ in range(100): torch.ones(1)\nprint('done')", status=0)
         self.assert_opens()
+        seen = self.one("SELECT count(*) FROM hop WHERE op = 'aten::ones' AND kind LIKE 'call%'")
+        self.assertTrue(seen == 101 or self.one("SELECT coalesce(sum(count), 0) FROM loss") > 0, "%d of 101 calls, and no loss is told" % seen)
 
     def test_environment_is_the_programs_own(self):
         self.same(IMPORT + "import json\nhide = ('PEEL_', 'PYTHONPATH')\n"
