@@ -87,11 +87,15 @@ std::string Application::title() const {
   return std::filesystem::path(session_->path()).filename().string() + " - Peel";
 }
 
-bool Application::busy() const {
-  if (dialogs_->busy() || rebuild_) return true;
-  if (session_ && (session_->live() || !session_->progress().ready)) return true;
-  if (program_ && context_.program.run != views::ProgramState::Run::kEnded) return true;
-  return std::any_of(panels_.begin(), panels_.end(), [](const auto& p) { return p->open && p->busy(); });
+std::string Application::busy_with() const {
+  if (dialogs_->busy()) return "the palette's index";
+  if (rebuild_) return "the layout";
+  if (session_ && session_->live()) return "a recording that grows";
+  if (session_ && !session_->progress().ready) return session_->progress().stage;
+  if (program_ && context_.program.run != views::ProgramState::Run::kEnded) return "the program";
+  // A panel behind another one is not drawn, and does not take what was computed for it: it waits.
+  for (const views::Panel* p : drawn_) if (p->busy()) return std::string("panel ") + p->title();
+  return "";
 }
 bool Application::settled() const {
   return frames_ > 8 && !busy() && (!session_ || session_->progress().ready) && !default_pending_;
@@ -252,6 +256,7 @@ void Application::draw_panels() {
   ImGui::DockSpaceOverViewport(dock_id(*workspace_), viewport, ImGuiDockNodeFlags_NoWindowMenuButton);
   const auto& p = views::theme::palette();
   views::Panel* focused = nullptr;
+  drawn_.clear();
   for (auto& panel : panels_) {
     if (!panel->open) continue;
     const std::string name = window_name(panel->title(), *workspace_);
@@ -269,6 +274,7 @@ void Application::draw_panels() {
     if (visible) {
       if (ImGui::IsWindowFocused(ImGuiFocusedFlags_RootAndChildWindows)) focused = panel.get();
       panel->draw(context_);
+      drawn_.push_back(panel.get());
     }
     ImGui::End();
     if (!open) show_panel(*panel, false);

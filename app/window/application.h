@@ -31,7 +31,8 @@ class Application {
   void frame();
 
   /// Frames should go on coming (a recording grows, something is being computed).
-  bool busy() const;
+  bool busy() const { return !busy_with().empty(); }
+  std::string busy_with() const;  // what it is, for people; "" = nothing
   bool wants_close() const { return close_; }
   std::string title() const;
   /// The display's own scale; the reader's zoom comes on top.
@@ -92,6 +93,7 @@ class Application {
   views::Stepper stepper_;
   const Workspace* workspace_;
   views::Panel* focused_ = nullptr;
+  std::vector<views::Panel*> drawn_;  // in the last frame
   std::deque<std::string> texts_;
   std::string to_focus_, shown_path_;
   std::vector<views::GuideStop> stops_;

@@ -5,7 +5,9 @@
 #include <png.h>
 
 #include <cmath>
+#include <chrono>
 #include <cstdio>
+#include <thread>
 #include <vector>
 
 #include "app/console.h"
@@ -20,6 +22,7 @@ namespace peel::app {
 namespace {
 
 std::string glfw_error;
+constexpr double kPictureSeconds = 60;  // then a picture is taken whatever goes on
 
 bool write_picture(const std::string& path, GLFWwindow* window) {
   int w, h;
@@ -118,12 +121,18 @@ int run_window(const WindowOptions& options, int* program_status) {
           status = fail("no such command, or not possible now: " + options.screenshot.command);
           break;
         }
-      } else if ((settled > 8 && drawn >= options.screenshot.frames) || drawn > 20000) {
+      } else if (const bool late = glfwGetTime() > kPictureSeconds; late || (settled > 8 && drawn >= options.screenshot.frames)) {
+        if (late) say("the picture was taken while this was still going on: " + app.busy_with());
         if (!write_picture(options.screenshot.file, window)) status = fail("cannot write " + options.screenshot.file);
         break;
       }
     }
-    glfwSwapBuffers(window);
+    if (picture) {  // read from the back buffer; between frames the threads of the panels get their turn
+      glFinish();
+      std::this_thread::sleep_for(std::chrono::milliseconds(app.settled() ? 0 : 20));
+    } else {
+      glfwSwapBuffers(window);
+    }
     if (std::string t = app.title(); t != title) glfwSetWindowTitle(window, (title = t).c_str());
     if (!picture && !glfwGetWindowAttrib(window, GLFW_MAXIMIZED)) {
       int ww, wh;
