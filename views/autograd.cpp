@@ -302,7 +302,14 @@ void AutogradPanel::draw_graph(Context& c, const Area& a) {
       if (i != model_.box_of.end()) {
         const Point p = model_.layout.at[i->second];
         const float z = zoom_ * theme::scale();
-        pan_x_ = a.w / 2 - (p.x + 73) * z, pan_y_ = a.h / 2 - (p.y + 33) * z;
+        const GraphBox& b = model_.boxes[i->second];
+        // the node in the middle, but no empty ground where the graph ends
+        auto put = [&](float room, float all, float middle) {
+          const float margin = u(12);
+          if (all + 2 * margin <= room) return (room - all) / 2;
+          return std::clamp(room / 2 - middle, room - all - margin, margin);
+        };
+        pan_x_ = put(a.w, model_.layout.w * z, (p.x + b.w / 2) * z), pan_y_ = put(a.h, model_.layout.h * z, (p.y + b.h / 2) * z);
       }
     }
     place_ = fit_now_ = moved_ = false;

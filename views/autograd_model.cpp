@@ -8,7 +8,8 @@
 namespace peel::views {
 namespace {
 
-constexpr float kNodeW = 146, kNodeH = 66, kLeafH = 46, kStopH = 30;
+constexpr float kNodeW = 146, kWidest = 230, kNodeH = 66, kLeafH = 46, kStopH = 30;
+constexpr float kLetter = 7;     // a letter of the mono face, in units
 constexpr uint32_t kNear = 50000;  // hops looked at around a selection
 
 bool is_leaf(const Session& s, const Node& n) { return n.name == "AccumulateGrad" || (n.variable && s.edges(n.id).empty()); }
@@ -113,9 +114,11 @@ GraphBox node_box(const Session& s, NodeId id, const std::vector<Span>& spans) {
     b.kind = GraphBox::Kind::kLeaf, b.h = kLeafH, b.tensor = n.variable;
     b.name = n.variable ? leaf_name(s, n, spans) : "leaf";
     b.second = n.name;
+    b.w = std::clamp(50 + kLetter * static_cast<float>(b.name.size()), kNodeW, kWidest);
     return b;
   }
   b.h = kNodeH, b.name = n.name;
+  b.w = std::clamp(32 + kLetter * static_cast<float>(b.name.size()), kNodeW, kWidest);
   if (n.sequence_nr != UINT64_MAX) b.second = "#" + std::to_string(n.sequence_nr);
   if (n.event) {
     b.second += (b.second.empty() ? "hop " : "  hop ") + count_text(n.event.value);

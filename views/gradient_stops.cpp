@@ -17,6 +17,11 @@ bool has_word(std::string_view flags, std::string_view word) {
   return false;
 }
 
+/// Operators that look at a tensor's shape only.
+bool takes_shape_only(std::string_view op) {
+  return op.ends_with("_like") || op.starts_with("new_") || op.starts_with("empty") || op.starts_with("sym_");
+}
+
 bool floating(std::string_view dtype) {
   if (dtype.starts_with("torch.")) dtype.remove_prefix(6);
   return dtype.starts_with("float") || dtype.starts_with("bfloat") || dtype.starts_with("complex") || dtype == "double" || dtype == "half";
@@ -30,6 +35,13 @@ GradientStops::GradientStops(const Session& s) : s_(s) {
     if (autograd_key_.size() <= k->id) autograd_key_.resize(k->id + 1u, false);
     autograd_key_[k->id] = true;
   }
+}
+
+/// `empty_like` of `aten::empty_like.memory_format`.
+std::string_view GradientStops::base(OpId op) const {
+  const std::string_view name = s_.op(op).name;
+  const size_t colons = name.rfind(':');
+  return colons == name.npos ? name : name.substr(colons + 1);
 }
 
 StackId GradientStops::line(StackId stack) {
@@ -68,6 +80,7 @@ void GradientStops::see(const Event& e) {
     // a composite's inner calls tell the story themselves
     const Kernel* k = s_.kernel(e.kernel);
     if (k && k->rule == "math kernel") return;
+    if (takes_shape_only(base(e.op))) return;
     const auto key = std::pair(e.op, line(e.stack));
     if (grad_on_.size() >= kPlaces && !grad_on_.contains(key)) return void(skipped_++);
     place = &grad_on_[key];
@@ -138,8 +151,7 @@ void GradientStops::finish(std::vector<Finding>& out, const std::atomic<bool>& c
     const std::string where = line_of(s_, f.event);
     say(f.sentence, "grad mode is off at ");
     code(f.sentence, where.empty() ? hop_name(s_, f.event) : where);
-    say(f.sentence, ": " + plural(place.count, "call") + (place.count == 1 ? " takes" : " take") + " part there and " + (place.count == 1 ? "makes" : "make") +
-                        " no node though an argument requires a gradient");
+    say(f.sentence, ": " + plural(place.count, "call") + (place.count == 1 ? " makes" : " make") + " no node, though an argument requires a gradient");
     f.hover = count_text(stops) + " of " + plural(place.first.size(), "call") + " looked into take a tensor that requires a gradient";
     out.push_back(std::move(f));
   }

@@ -30,6 +30,7 @@ class GradientStops {
   enum class Answer : uint8_t { kNo, kStops, kStopsWithNumbers };
   Answer look(const Event&) const;
   bool in_optimizer(StackId);
+  std::string_view base(OpId) const;
   StackId line(StackId);         // the user's own frame, remembered
 
   const Session& s_;

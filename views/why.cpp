@@ -22,6 +22,7 @@ class WhyPanel : public Panel {
   const char* help() const override { return "How the selected hop came about: the layers it passed, the ones it skipped, and why."; }
   void session_changed(Context&) override { model_ = {}, for_ = {}, not_ = {}, all_columns_ = false; }
   std::string copy_text(Context& c) override { return c.session && for_ ? why_text(*c.session, why_, false) : ""; }
+  bool run(Context&, std::string_view id) override;
   void draw(Context&) override;
 
  private:
@@ -50,6 +51,22 @@ void WhyPanel::refresh(const Context& c) {
   model_ = make_why_model(*c.session, why_);
   settled_ = c.session->progress().ready && !c.session->live();
   if (not_.for_ != c.selected) not_.key = 0, not_.for_ = c.selected;
+}
+
+/// Up and down walk through the layers that ran.
+bool WhyPanel::run(Context& c, std::string_view id) {
+  if (id != "list.up" && id != "list.down") return false;
+  std::vector<EventId> ran;
+  size_t here = SIZE_MAX;
+  for (const WhyLayer& l : model_.layers) {
+    if (!l.ran()) continue;
+    if (l.current) here = ran.size();
+    ran.push_back(l.event);
+  }
+  if (here == SIZE_MAX) return false;
+  if (id == "list.up" && here > 0) c.select(ran[here - 1]);
+  if (id == "list.down" && here + 1 < ran.size()) c.select(ran[here + 1]);
+  return true;
 }
 
 float WhyPanel::draw_head(const Pen& pen, const Area& a, float y) {

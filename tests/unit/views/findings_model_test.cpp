@@ -85,6 +85,7 @@ TEST_CASE("findings: where gradients stop with grad mode on", "[views][findings]
   call(s, "aten::odd", "requires_grad", "leaf");
   call(s, "aten::exp", "requires_grad", "requires_grad");  // no stop
   call(s, "aten::mul", "leaf", "leaf");                    // nothing to stop
+  call(s, "aten::empty_like", "requires_grad", "leaf");    // its shape only
   const EventId composite = call(s, "aten::linear", "requires_grad", "leaf");
   s.at(composite).kernel = s.kernel(s.op("aten::linear"), 0, "math kernel");
   const auto got = lines(find_in(s));
@@ -99,7 +100,7 @@ TEST_CASE("findings: regions without grad mode are one line each, optimizers are
   const StackId line = s.frame("a/eval.py", 30), user = s.frame("a/train.py", 20), optim = s.frame("/lib/torch/optim/sgd.py", 80, "step", user);
   for (int i = 0; i < 10; i++) call(s, i % 2 ? "aten::mul" : "aten::add", "requires_grad", "leaf", "float32", off, line);
   call(s, "aten::add_", "requires_grad leaf", "leaf", "float32", off, optim);
-  CHECK(lines(find_in(s)) == Lines{"stop: grad mode is off at eval.py:30: 10 calls take part there and make no node though an argument requires a gradient @1"});
+  CHECK(lines(find_in(s)) == Lines{"stop: grad mode is off at eval.py:30: 10 calls make no node, though an argument requires a gradient @1"});
   CHECK(find_in(s).skipped == 4);
 }
 
