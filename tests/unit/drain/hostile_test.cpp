@@ -295,13 +295,15 @@ TEST_CASE("finish waits for readers to let go, then leaves one file") {
   sqlite3* reader = nullptr;
   REQUIRE(sqlite3_open_v2(r.path.c_str(), &reader, SQLITE_OPEN_READONLY, nullptr) == SQLITE_OK);
   REQUIRE(sqlite3_exec(reader, "SELECT count(*) FROM event", nullptr, nullptr, nullptr) == SQLITE_OK);
+  bool alive = false;
   std::thread watcher([&] {
     for (int i = 0; i < 2000 && r.one("SELECT value FROM meta WHERE key='state'") != "complete"; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    CHECK(Drain::alive(r.path));
+    alive = Drain::alive(r.path);
     sqlite3_close(reader);
   });
   r.finish();
   watcher.join();
+  CHECK(alive);
   CHECK_FALSE(std::filesystem::exists(r.path + "-wal"));
   CHECK(r.one("PRAGMA journal_mode") == "delete");
 }
