@@ -17,8 +17,9 @@ void print_line(std::string_view line) {
 
 void print_counts(const ShowCounts& c) {
   if (c.shown == c.all) return;
-  std::string text = c.matched == c.all ? thousands(c.shown) : thousands(c.shown) + " of " + thousands(c.matched) + " that match";
-  std::printf("%s\n", inked(Ink::kDim, text + " of " + counted(c.all, "hop") + " shown").c_str());
+  const std::string text = c.matched == c.all ? thousands(c.shown) + " of " + counted(c.all, "hop") + " shown"
+                                              : thousands(c.shown) + " of " + counted(c.matched, "matching hop") + " shown; " + counted(c.all, "hop") + " in all";
+  std::printf("%s\n", inked(Ink::kDim, text).c_str());
 }
 
 }  // namespace
