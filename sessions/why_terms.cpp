@@ -5,7 +5,7 @@
 namespace peel {
 namespace {
 
-constexpr int kMaxWalk = 20'000;  // hops looked at when searching since when something holds
+constexpr int kMaxWalk = 5'000;  // hops looked at when searching since when something holds
 
 std::string name_of(const Session& s, KeyId k) {
   const Key* key = s.key(k);
@@ -25,20 +25,20 @@ uint64_t bits_named(const Session& s, std::string_view prefix) {
   return out;
 }
 
-/// Since when `holds` is true of the thread-local state at `e`, looking outwards and, at the top, backwards.
+/// Since when `holds` is true of the thread-local state at `e`, looking outwards and, if wanted, at the top backwards.
 struct Since {
   EventId first;    // the earliest hop at which it holds without a gap
   EventId opener;   // the hop whose kernel brought it about: the parent of `first`; 0 at the top
 };
 template <class Holds>
-Since since(const Session& s, EventId e, Holds&& holds) {
+Since since(const Session& s, EventId e, bool backwards, Holds&& holds) {
   int steps = 0;
   EventId p = s.parent(e);
   while (p && holds(s.tls(s.event(p).tls)) && ++steps < kMaxWalk) {
     e = p;
     p = s.parent(e);
   }
-  if (p) return {e, p};
+  if (p || !backwards) return {e, p};
   for (EventId b = s.previous_sibling(e); b && ++steps < kMaxWalk && holds(s.tls(s.event(b).tls)); b = s.previous_sibling(b)) e = b;
   return {e, {}};
 }
@@ -97,7 +97,8 @@ Reason why_excluded(const Session& s, const KeyMath& math, EventId call, KeyId k
   const uint64_t bit = functionality_bit(s, k);
   const std::string name = name_of(s, k);
   const Family family = family_of(name);
-  const Since held = since(s, call, [bit](const Tls& t) { return (t.excluded & bit) != 0; });
+  const bool default_off = family == Family::kAutocast;  // no walk for what nearly every call has
+  const Since held = since(s, call, !default_off, [bit](const Tls& t) { return (t.excluded & bit) != 0; });
   const Event opener = s.event(held.opener);
   const std::string hop = "hop " + std::to_string(held.opener.value);
   const bool guarded = family == Family::kAutograd || family == Family::kView;
@@ -119,7 +120,7 @@ Reason why_excluded(const Session& s, const KeyMath& math, EventId call, KeyId k
             "a __torch_dispatch__ handler leaves out everything above Python"};
   }
   if (family == Family::kAutograd && tls.inference_mode) {
-    const Since mode = since(s, call, [](const Tls& t) { return t.inference_mode; });
+    const Since mode = since(s, call, true, [](const Tls& t) { return t.inference_mode; });
     return {"inference_mode is on", false, mode.first, "inference_mode excludes {keys}"};
   }
   if (guarded) {
