@@ -85,9 +85,25 @@ std::vector<GuideStop> find_stops(const Session& s) {
 
 EventId first_selection(const Session& s) {
   const EventId chosen = peel::default_selection(s);
-  if (!s.raised().empty() || !iterations(s, main_thread(s)).empty()) return chosen;
-  const std::vector<GuideStop> stops = find_stops(s);
-  return stops.empty() ? chosen : stops.front().event;
+  if (!s.raised().empty()) return chosen;
+  const std::vector<Iteration> rounds = iterations(s, main_thread(s));
+  if (rounds.empty()) {
+    const std::vector<GuideStop> stops = find_stops(s);
+    return stops.empty() ? chosen : stops.front().event;
+  }
+  // Of the second round's calls, the first that passed layers and led to a node: profiler marks and the like tell little.
+  uint32_t number = 0;
+  for (const Iteration& round : rounds) {
+    if (round.number < 2 && number != 1) {
+      number = round.number;
+      continue;
+    }
+    int looked = 0;
+    for (EventId e = round.first; e && e <= round.last && looked++ < 10000; e = s.next_sibling(e))
+      if (from_user(s, s.event(e)) && s.nodes_inside(e) && s.first_child(e)) return e;
+    break;
+  }
+  return chosen;
 }
 
 }  // namespace peel::views

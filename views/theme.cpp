@@ -100,6 +100,7 @@ void apply(bool dark_one, float new_scale) {
   s.PopupRounding = kRadius, s.WindowRounding = 0, s.TabRounding = 0, s.TabBarBorderSize = 0;
   s.TabBarOverlineSize = 2, s.DockingSeparatorSize = 2, s.ScrollbarSize = 10, s.ScrollbarRounding = 2;
   s.WindowMenuButtonPosition = ImGuiDir_None, s.DockingNodeHasCloseButton = false;
+  s.TabCloseButtonMinWidthSelected = 0;  // seen when the mouse is on the tab
   s.ScaleAllSizes(current_scale);
   s.FontSizeBase = std::round(16 * current_scale);
   auto set = [&](int i, unsigned rgb, float a = 1) { s.Colors[i] = vec(rgb, a); };

@@ -321,7 +321,7 @@ std::vector<TraceModel::Item> TraceModel::group(const Item& of, EventId first, E
     if (item.kind != TraceRow::Kind::kModule && j == i + 1 && !s) item.id = 0;
     if (!item.id) {  // a call that needs no group
       j = i + 1;
-      item.kind = kind_of(session_->event(r).kind), item.id = r.value;
+      item.kind = kind_of(session_->event(r).kind), item.id = r.value, item.chain = d;
     }
     item.last_root = roots[j - 1];
     item.tail = growing && item.last_root == newest;

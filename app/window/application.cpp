@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
+#include <utility>
 
 #include "app/window/dialogs.h"
 #include "app/window/keys.h"
@@ -98,7 +98,7 @@ std::string Application::busy_with() const {
   return "";
 }
 bool Application::settled() const {
-  return frames_ > 8 && !busy() && (!session_ || session_->progress().ready) && !default_pending_;
+  return frames_ > 8 && to_front_.empty() && !busy() && (!session_ || session_->progress().ready) && !default_pending_;
 }
 
 // ---- panels and workspaces
@@ -250,20 +250,30 @@ void Application::draw_panels() {
   if (frames_ >= 1 && (rebuild_ || !layout_exists(*workspace_))) {
     build_layout(*workspace_, viewport->WorkSize.x, viewport->WorkSize.y);
     rebuild_ = false;
+    // In one part the panel that is named first comes to the front: focus goes round once, to end at the first.
+    std::vector<int> parts;
+    for (const Place& i : workspace_->places) {
+      if (std::find(parts.begin(), parts.end(), i.part) != parts.end()) continue;
+      parts.push_back(i.part);
+      to_front_.push_back(i.panel);
+    }
+    to_front_.push_back(workspace_->needs);
+  }
+  if (to_focus_.empty() && !to_front_.empty() && frames_ >= 4) {
+    to_focus_ = to_front_.front();
+    to_front_.pop_front();
   }
   for (const Workspace& w : workspaces())
     if (&w != workspace_ && layout_exists(w)) ImGui::DockSpaceOverViewport(dock_id(w), viewport, ImGuiDockNodeFlags_KeepAliveOnly);
   ImGui::DockSpaceOverViewport(dock_id(*workspace_), viewport, ImGuiDockNodeFlags_NoWindowMenuButton);
   const auto& p = views::theme::palette();
   views::Panel* focused = nullptr;
+  const std::string focus = std::exchange(to_focus_, "");
   drawn_.clear();
   for (auto& panel : panels_) {
     if (!panel->open) continue;
     const std::string name = window_name(panel->title(), *workspace_);
-    if (to_focus_ == panel->title()) {
-      ImGui::SetNextWindowFocus();
-      to_focus_.clear();
-    }
+    if (focus == panel->title()) ImGui::SetNextWindowFocus();
     // The text colour at Begin becomes that of the tab.
     const ImGuiWindow* window = ImGui::FindWindowByName(name.c_str());
     ImGui::PushStyleColor(ImGuiCol_Text, views::theme::vec(window && !window->DockTabIsVisible ? p.faint : p.text));
@@ -280,7 +290,6 @@ void Application::draw_panels() {
     if (!open) show_panel(*panel, false);
   }
   if (focused) focused_ = focused;
-  if (frames_ == 3 && !focused_) to_focus_ = "Trace";
 }
 
 }  // namespace peel::app

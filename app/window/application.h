@@ -95,7 +95,8 @@ class Application {
   views::Panel* focused_ = nullptr;
   std::vector<views::Panel*> drawn_;  // in the last frame
   std::deque<std::string> texts_;
-  std::string to_focus_, shown_path_;
+  std::deque<std::string> to_front_;
+  std::string to_focus_;
   std::vector<views::GuideStop> stops_;
   size_t stop_ = 0;
   uint64_t seen_generation_ = 0, guide_generation_ = 0;

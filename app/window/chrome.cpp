@@ -66,7 +66,7 @@ void Application::draw_menu() {
     const float title = pen.text(Type::kSemi, u(12), base, p.text, "Peel");
     ImGui::SetCursorPosX(u(12) + title + u(10));
     ImGui::PushFont(views::theme::font(Type::kBody), views::theme::font_size(Type::kBody));
-    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(u(16), u(8)));
+    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(u(8), u(8)));
     ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(u(8), u(8)));
     ImGui::PushStyleColor(ImGuiCol_Text, views::theme::vec(p.dim));
     for (const char* m : {"File", "Edit", "Go", "View", "Run", "Help"}) menu(*this, m);

@@ -29,7 +29,7 @@ test::FakeSession forest(unsigned seed) {
   while (left > 0) {
     left--;
     const EventId root = s.hop({}, op, Kind::kCall, test::key::kCpu, test::bit::kTensor);
-    s.at(root).thread = ThreadId(1 + random() % 2);
+    s.at(root).thread = ThreadId(uint32_t(1 + random() % 2));
     grow(s, random, root, 0, op, left);
   }
   return s;
@@ -59,7 +59,7 @@ TEST_CASE("any walk is undone by its twins in reverse", "[stepping]") {
   std::mt19937 random(7);
   for (unsigned seed = 1; seed <= 25; seed++) {
     const test::FakeSession s = forest(seed);
-    EventId at(1 + random() % s.size());
+    EventId at(uint32_t(1 + random() % s.size()));
     const EventId start = at;
     Stepper stepper;
     std::vector<Step> walked;
