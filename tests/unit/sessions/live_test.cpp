@@ -72,7 +72,7 @@ TEST_CASE("live: a growing file is followed to its end", "[sessions][live]") {
     a.write("UPDATE event SET end_ns=900, flags=1 WHERE id=1; INSERT INTO event VALUES(2,1,1,1,1,NULL,NULL,NULL,NULL,NULL,NULL,200,300,0);"
             "INSERT INTO argument VALUES(1,0,-1,NULL,7,NULL,0,NULL,1); INSERT INTO node VALUES(1,NULL,NULL,5,NULL,NULL,NULL,NULL,1); UPDATE thread SET name='main'");
     REQUIRE(soon([&] { return s.size() == 2 && s.nodes() == 1; }));
-    CHECK(s.generation() > before);
+    CHECK(soon([&] { return s.generation() > before; }));  // rows first, then the sign that there are new ones
     CHECK(s.event(EventId{1}).end == 900);
     CHECK(s.event(EventId{1}).flags == kRaised);
     CHECK(s.last(EventId{1}) == EventId{2});
