@@ -1,5 +1,8 @@
 #include "tests/gui/gui.h"
 
+#include <chrono>
+#include <thread>
+
 #include "imgui_impl_null.h"
 #include "implot.h"
 #include "tests/catch.h"
@@ -73,6 +76,15 @@ void Gui::run(const std::function<void(ImGuiTestContext*)>& script) {
   INFO(t->Output.Log.Buffer.c_str());
   REQUIRE(frames_left > 0);
   REQUIRE(t->Output.Status == ImGuiTestStatus_Success);
+}
+
+void Gui::settle(ImGuiTestContext* ctx) {
+  ctx->Yield(2);
+  for (int i = 0; i < 5000 && app_->busy(); i++) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    ctx->Yield();
+  }
+  ctx->Yield(2);
 }
 
 std::unique_ptr<FakeSession> training_session(int steps) {

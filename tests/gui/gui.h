@@ -35,6 +35,8 @@ class Gui {
 
   void run(const std::function<void(ImGuiTestContext*)>& script);
   void frames(int n);
+  /// In a script: frames go by until no panel that is seen is computing any more (5 s at most).
+  void settle(ImGuiTestContext*);
 
   app::Application& app() { return *app_; }
   views::Context& context() { return app_->context(); }

@@ -37,12 +37,27 @@ TEST_CASE("an opened session is shown with a useful selection", "[gui]") {
 
 TEST_CASE("a click in Trace selects, arrows move, left and right fold", "[gui]") {
   Gui g(training_session());
-  const EventId relu = first_of(*g.context().session, "relu_");
-  g.context().select(relu);
+  const Session& s = *g.context().session;
+  const EventId linear = first_of(s, "linear"), addmm = first_of(s, "addmm");
+  g.context().select(first_of(s, "relu_"));
   g.frames(3);
   g.run([&](ImGuiTestContext* ctx) {
-    ctx->ItemClick("//Trace/**/addmm");
-    IM_CHECK_STR_EQ(g.context().session->op(g.context().session->event(g.context().selected).op).brief.c_str(), "addmm");
+    ctx->ItemClick("//Trace/**/linear");
+    IM_CHECK_EQ(g.context().selected.value, linear.value);
+    IM_CHECK(!ctx->ItemExists("//Trace/**/addmm"));
+    press(ctx, ImGuiKey_RightArrow);
+    IM_CHECK(ctx->ItemExists("//Trace/**/addmm"));
+    IM_CHECK_EQ(g.context().selected.value, linear.value);
+    press(ctx, ImGuiKey_RightArrow);
+    IM_CHECK_EQ(g.context().selected.value, addmm.value);
+    press(ctx, ImGuiKey_UpArrow);
+    IM_CHECK_EQ(g.context().selected.value, linear.value);
+    press(ctx, ImGuiKey_DownArrow);
+    press(ctx, ImGuiKey_LeftArrow);  // closed already: to the parent
+    IM_CHECK_EQ(g.context().selected.value, linear.value);
+    press(ctx, ImGuiKey_LeftArrow);
+    ctx->Yield(2);
+    IM_CHECK(!ctx->ItemExists("//Trace/**/addmm"));
   });
 }
 
@@ -143,13 +158,13 @@ TEST_CASE("a filter hides, counts and explains; Esc shows everything again", "[g
   g.run([&](ImGuiTestContext* ctx) {
     press(ctx, ImGuiMod_Ctrl | ImGuiKey_L);
     ctx->KeyChars("addmm kind:call");
-    ctx->Yield(20);
+    g.settle(ctx);
     IM_CHECK_STR_EQ(g.context().filter.c_str(), "addmm kind:call");
     IM_CHECK(ctx->ItemExists("//Trace/**/addmm"));
     IM_CHECK(!ctx->ItemExists("//Trace/**/mse_loss"));
     press(ctx, ImGuiKey_Escape);
     press(ctx, ImGuiKey_Escape);
-    ctx->Yield(20);
+    g.settle(ctx);
     IM_CHECK_STR_EQ(g.context().filter.c_str(), "");
     IM_CHECK(ctx->ItemExists("//Trace/**/mse_loss"));
   });
@@ -159,7 +174,7 @@ TEST_CASE("a filter hides, counts and explains; Esc shows everything again", "[g
   g.run([&](ImGuiTestContext* ctx) {
     press(ctx, ImGuiMod_Ctrl | ImGuiKey_F);
     ctx->KeyChars("addmm kind:call");
-    ctx->Yield(20);
+    g.settle(ctx);
     press(ctx, ImGuiKey_Enter);
     IM_CHECK_EQ(g.context().selected.value, addmm.value);
     press(ctx, ImGuiKey_Enter);
