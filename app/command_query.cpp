@@ -4,6 +4,7 @@
 #include "app/json.h"
 #include "app/parse.h"
 #include "sessions/query.h"
+#include "sessions/session.h"
 
 namespace peel::app {
 namespace {
@@ -59,6 +60,8 @@ int query_main(const std::vector<std::string>& arguments) {
   app.add_option("--limit-seconds", seconds, "Give up after so long; default 10")->option_text("N");
   if (const auto ended = parse(app, arguments)) return *ended;
   options.limit_ms = static_cast<int64_t>(seconds * 1000);
+  // A file that is no session, or of a newer format, is told so before any SQL is tried on it.
+  if (const Result<std::unique_ptr<Session>> session = Session::open(file); !session) return fail(session.error());
   const Result<QueryTable> table = query(file, sql, options);
   if (!table) return fail(table.error());
   if (json) print_json(*table);
