@@ -157,7 +157,6 @@ PyObject* stop(PyObject*, PyObject*) {
   Py_RETURN_NONE;
 }
 PyObject* registered(PyObject*, PyObject* name) {  // registered(operator or None)
-  if (g_process_epoch == 0) Py_RETURN_NONE;
   const char* text = name == Py_None ? "" : PyUnicode_AsUTF8(name);
   if (!text) return nullptr;
   wrap_new(text);
