@@ -18,7 +18,6 @@ struct DrainOptions {
   std::string path;               // file to create (an existing one is replaced)
   bool keep_source = true;        // --no-source
   uint64_t max_bytes = 0;         // --max-size; 0 = no bound. When reached: recording stops, state "truncated"
-  uint64_t last_hops = 0;         // reserved
 };
 
 /// Counters for a progress line.

@@ -74,7 +74,6 @@ void Process::define(const uint64_t* at, const wire::DefHead& head) {
   bool whole = true;
   switch (head.kind) {
     case DefKind::kPad:
-    case DefKind::kFinding:
       break;
     case DefKind::kString: {
       whole = head.words * 8ull >= sizeof(wire::DefString) + head.count;

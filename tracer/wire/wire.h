@@ -38,7 +38,6 @@ enum EventFlag : uint32_t {
   kInferredKind = 2,   // call or redispatch was inferred, not read off the return address
   kTruncated = 4,      // values or stack were cut to fit
   kNoValues = 8,       // recorded without arguments (--detail keys)
-  kBackwardLate = 16,  // reserved
 };
 
 enum class RecordKind : uint16_t {
@@ -211,7 +210,6 @@ enum class DefKind : uint16_t {
   kLayout = 10,
   kFact = 11,    // a row of table meta: key, value as string ids
   kThread = 12,  // id = ring index; name as string id
-  kFinding = 13, // reserved
 };
 
 struct DefHead {
