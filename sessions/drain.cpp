@@ -132,6 +132,8 @@ Status RingDrain::start() {
   if (wake_ < 0) return Error{std::string("cannot make an eventfd: ") + std::strerror(errno)};
   started_ns_ = last_commit_ns_ = wire::monotonic_ns();
   ledger_.clock.ticks0 = wire::ticks();
+  // a bound on the size is looked at between transactions, so they are made a small part of it
+  if (options_.max_bytes) ledger_.commit_hops = static_cast<uint32_t>(std::clamp<uint64_t>(options_.max_bytes / 8192, 256, Ledger::kCommitHops));
   batch_ = writer_->take();
   ledger_.commit(batch_.get());
   for (const auto& [key, value] : {std::pair<std::string, std::string>{"format", std::to_string(kFormatVersion)}, {"state", "running"}, {"started_unix_ns", std::to_string(unix_ns())}}) {
@@ -299,7 +301,7 @@ void RingDrain::round() {
   if (live_.empty()) return;
   merge_.look();
   for (Live& l : live_) l.process->read_definitions();
-  while (merge_.advance()) commit_if_due();
+  while (!cut_ && merge_.advance()) commit_if_due();
   merge_.settle();
   ledger_.write_tables(ledger_.clock.ns(merge_.complete_until()));
 }
@@ -314,7 +316,7 @@ void RingDrain::bury() {
     }
     // published less than a margin ago, it may still have to wait for other rings
     const int64_t deadline = wire::monotonic_ns() + 2 * Merge::kStuckNs;
-    for (round(); !merge_.drained(&p) && wire::monotonic_ns() < deadline; round()) {
+    for (round(); !cut_ && !merge_.drained(&p) && wire::monotonic_ns() < deadline; round()) {
       commit_if_due();
       ::usleep(200);
     }

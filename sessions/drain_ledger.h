@@ -63,12 +63,13 @@ struct Ledger {
   uint64_t latest_ticks = UINT64_MAX;  // no true record can carry a later time
 
   static constexpr uint32_t kCommitHops = 50'000;
+  uint32_t commit_hops = kCommitHops;  // fewer where the size of the file has a bound
   static constexpr size_t kCommitCells = 4'000'000;
 
   Batch& batch() { return *catalog.batch; }
   /// Enough for one transaction.
   bool full() {
-    return hops - committed_hops >= kCommitHops || batch()[Table::kArgument].cells() + batch()[Table::kResult].cells() >= kCommitCells;
+    return hops - committed_hops >= commit_hops || batch()[Table::kArgument].cells() + batch()[Table::kResult].cells() >= kCommitCells;
   }
   void commit(Batch* next) {
     catalog.batch = next;

@@ -137,16 +137,20 @@ threading.Thread(target=work).start()
         self.assert_opens()
 
     def test_daemon_thread_at_exit(self):
-        status, out, err = self.record(self.program(IMPORT + """
+        """A thread that comes back from a kernel while Python ends: PyTorch 2.13 ends by abort then, alone as well."""
+        program = self.program(IMPORT + """
 import threading
 def work():
     while True: torch.ones(1)
 threading.Thread(target=work, daemon=True).start()
 time.sleep(0.3)
 print("end")
-"""))
-        self.assertEqual((status, out), (0, "end\n"), err)
-        self.assert_opens()
+""")
+        alone = harness.run([harness.python(), program])[0]
+        status, out, err = self.record(program)
+        self.assertIn(status, (0, alone if alone >= 0 else 128 - alone), err)
+        self.assertEqual(out, "end\n", err)
+        self.assert_opens("crashed" if status else "complete")
 
 
 if __name__ == "__main__":

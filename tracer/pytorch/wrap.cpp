@@ -257,13 +257,17 @@ std::string self_test() {
 std::string wrap_all() {
   const uint64_t start = wire::monotonic_ns();
   auto& d = c10::Dispatcher::singleton();
+  // Told of every operator there is, and of later ones as they get their schema. Stays for the life of the process.
+  struct Listener : c10::OpRegistrationListener {
+    void onOperatorRegistered(const c10::OperatorHandle& op) override { hook_missing(op.operatorDef_->op); }
+    void onOperatorDeregistered(const c10::OperatorHandle&) override {}
+  };
+  static auto* listening = new c10::RegistrationHandleRAII(d.addRegistrationListener(std::make_unique<Listener>()));
+  (void)listening;
   std::lock_guard<std::mutex> lock(d.guard_->mutex);
   size_t kernels = 0, operators = 0;
   const size_t fallbacks = wrap_fallbacks();
-  for (auto& def : d.operators_) {
-    kernels += wrap_operator(def.op), ++operators;
-    hook_missing(def.op);
-  }
+  for (auto& def : d.operators_) kernels += wrap_operator(def.op), ++operators;
   char text[160];
   snprintf(text, sizeof text, "%zu kernels of %zu operators, %zu fallbacks, %.0f ms", kernels, operators, fallbacks, static_cast<double>(wire::monotonic_ns() - start) / 1e6);
   return text;
@@ -277,14 +281,13 @@ void wrap_new(std::string_view name) {
     const c10::OperatorName wanted(std::string(name.substr(0, dot)), dot == std::string_view::npos ? "" : std::string(name.substr(dot + 1)));
     if (auto h = d.findOp(wanted)) {
       wrap_operator(h->operatorDef_->op);
-      hook_missing(h->operatorDef_->op);
       // seen again at its next hop, and only this operator
       op_of(*h)->epoch.store(0);
       return;
     }
   }
   wrap_fallbacks();
-  for (auto& def : d.operators_) wrap_operator(def.op), hook_missing(def.op);
+  for (auto& def : d.operators_) wrap_operator(def.op);
   g_epoch.fetch_add(1);
 }
 
