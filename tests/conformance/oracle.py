@@ -137,9 +137,13 @@ def step_aside(library):
     original = torch._C._EnablePythonDispatcher
 
     class Aside:
-        def __enter__(self):
+        """The original enables when it is made, not when it is entered, and so does this."""
+
+        def __init__(self):
             self.was = library.oracle_aside(0)
             self.guard = original()
+
+        def __enter__(self):
             return self.guard.__enter__()
 
         def __exit__(self, *raised):

@@ -66,6 +66,7 @@ def fold(raw):
         parent = stack[-1][1] if stack else None
         row = Row(r["thread"], parent.depth + 1 if parent else 0, r["op"], "redispatch", r["key"], int(r["ks"], 16), int(r["inc"], 16),
                   int(r["exc"], 16), bool(r["grad"]), bool(r["inf"]), None, r["raised"] or None, nodes, id=index)
+        # A Python handler may enter the kernel of a key of its choice (OpOverload._op_dk), which nothing announces.
         # A key above the oracle's own hands its set on with the oracle's bit in it: what follows only looks like a call.
         above = parent is not None and parent.op == row.op and parent.key in ("PythonDispatcher", "PreDispatch")
         if r["kind"] == "call":
@@ -74,7 +75,7 @@ def fold(raw):
             row.arguments = int(r["args"], 16)
         elif r["announced"]:
             row.kind = "call"
-        elif not r["on"] and (parent is None or parent.op != row.op) or above or row.key in ("PythonDispatcher", "PreDispatch"):
+        elif not r["on"] and (parent is None or parent.op != row.op or parent.key == "Python") or above or row.key in ("PythonDispatcher", "PreDispatch"):
             row.kind = "unknown"
         rows.append(row)
         stack.append((r["depth"], row))
