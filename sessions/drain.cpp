@@ -24,6 +24,10 @@ namespace peel {
 namespace {
 
 constexpr int64_t kCommitNs = 250'000'000;
+// While rings have room, records lie there for a while: a program that runs for a moment is not slowed by a
+// drain that works beside it on the same caches and cores.
+constexpr int64_t kLingerNs = 20'000'000;
+constexpr double kLingerFullness = 0.4;
 constexpr int64_t kCalibrateNs = 20'000'000;
 
 /// A session that is being recorded is marked by a socket in the abstract namespace, named by the file's
@@ -95,7 +99,7 @@ class RingDrain final : public Drain {
   Merge merge_;  // after live_: it looks into the processes while it is taken apart
   std::deque<Printed> outputs_;
   std::unordered_map<int64_t, uint32_t> by_pid_;
-  int64_t started_ns_ = 0, last_commit_ns_ = 0;
+  int64_t started_ns_ = 0, last_commit_ns_ = 0, last_round_ns_ = 0;
   bool calibrated_ = false, cut_ = false;
   uint32_t lost_before_ = 0;
   int wake_ = -1, mark_ = -1;
@@ -230,11 +234,11 @@ void RingDrain::run() {
 }
 
 /// Sleeps until there is likely something to do: rings have no bell, so they are looked at every few
-/// milliseconds, sooner when they fill up.
+/// milliseconds, without a pause when they fill up.
 void RingDrain::wait() {
   std::vector<pollfd> fds{{wake_, POLLIN, 0}};
   for (const Live& l : live_) fds.push_back({l.connection, POLLIN, 0});
-  const int timeout = merge_.fullness() > 0.05 ? 0 : live_.empty() ? 20 : merge_.fullness() > 0 ? 1 : 5;
+  const int timeout = merge_.fullness() >= kLingerFullness ? 0 : live_.empty() ? 20 : merge_.fullness() > 0 ? 1 : 5;
   if (::poll(fds.data(), fds.size(), timeout) <= 0) return;
   uint64_t count;
   if (fds[0].revents && ::read(wake_, &count, sizeof count) < 0) return;
@@ -301,6 +305,10 @@ void RingDrain::round() {
   if (live_.empty()) return;
   merge_.look();
   for (Live& l : live_) l.process->read_definitions();
+  const int64_t now = wire::monotonic_ns();
+  const bool gone = std::any_of(live_.begin(), live_.end(), [](const Live& l) { return l.process->gone; });
+  if (!gone && merge_.fullness() < kLingerFullness && now - last_round_ns_ < kLingerNs) return;
+  last_round_ns_ = now;
   while (!cut_ && merge_.advance()) commit_if_due();
   merge_.settle();
   ledger_.write_tables(ledger_.clock.ns(merge_.complete_until()));

@@ -143,7 +143,8 @@ class Session {
 
   // ---- autograd, tensors, spans
   virtual uint32_t nodes() const = 0;
-  virtual Node node(NodeId) const = 0;
+  virtual Node node(NodeId) const = 0;                           // may read the file
+  virtual std::string_view node_name(NodeId) const = 0;          // never does
   virtual std::vector<NodeId> nodes_of(EventId) const = 0;       // made by exactly this hop
   virtual uint32_t nodes_inside(EventId) const = 0;              // made by it or below it
   virtual std::vector<Edge> edges(NodeId) const = 0;

@@ -102,6 +102,11 @@ Node SessionImpl::node(NodeId n) const {
   return {n, graph_.event_of(n), d.found, *name, d.sequence_nr, d.topological_nr, d.thread, d.variable, d.output};
 }
 
+std::string_view SessionImpl::node_name(NodeId n) const {
+  const std::string* name = graph_.name_of(n);
+  return name ? std::string_view(*name) : std::string_view();
+}
+
 std::vector<Edge> SessionImpl::edges(NodeId n) const { return rows_.edges(n, generation(), !live()); }
 std::optional<TensorRow> SessionImpl::tensor(TensorId t) const { return rows_.tensor(t, generation(), !live()); }
 

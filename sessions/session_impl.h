@@ -68,6 +68,7 @@ class SessionImpl final : public Session {
 
   uint32_t nodes() const override { return graph_.nodes(); }
   Node node(NodeId) const override;
+  std::string_view node_name(NodeId) const override;
   std::vector<NodeId> nodes_of(EventId e) const override { return graph_.nodes_of(e); }
   uint32_t nodes_inside(EventId e) const override { return graph_.nodes_inside(e); }
   std::vector<Edge> edges(NodeId) const override;

@@ -12,7 +12,7 @@ namespace {
 std::string op_text(const Session& s, const Event& e) {
   if (e.kind == Kind::kBackwardNode) {
     const auto run = s.run_of(e.id);
-    return run ? std::string(s.node(run->node).name) : std::string("backward node");
+    return run ? std::string(s.node_name(run->node)) : std::string("backward node");
   }
   return s.op(e.op).full;
 }
@@ -20,7 +20,7 @@ std::string op_text(const Session& s, const Event& e) {
 std::string nodes_text(const Session& s, const Event& e) {
   std::string out;
   if (!e.node) return out;
-  for (const NodeId n : s.nodes_of(e.id)) out += (out.empty() ? "" : ", ") + std::string(s.node(n).name);
+  for (const NodeId n : s.nodes_of(e.id)) out += (out.empty() ? "" : ", ") + std::string(s.node_name(n));
   return out;
 }
 
@@ -116,7 +116,7 @@ std::string show_json(const Session& s, const KeyMath& math, EventId id) {
     out += json_quoted(s.key(k)->name);
   }
   out += "],\"begin_ns\":" + std::to_string(e.begin) + ",\"end_ns\":" + (e.end == kOpen ? "null" : std::to_string(e.end));
-  out += ",\"node\":" + (e.node ? json_quoted(s.node(e.node).name) : "null");
+  out += ",\"node\":" + (e.node ? json_quoted(s.node_name(e.node)) : "null");
   const std::string error = error_text(s, e);
   return out + ",\"error\":" + (error.empty() ? "null" : json_quoted(error)) + "}";
 }

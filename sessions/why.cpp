@@ -102,7 +102,7 @@ uint32_t count_never_involved(const Session& s, const Event& e, const std::vecto
 std::string title_of(const Session& s, const Event& e) {
   if (e.kind == Kind::kBackwardNode) {
     const auto run = s.run_of(e.id);
-    return run ? std::string(s.node(run->node).name) : "backward node";
+    return run ? std::string(s.node_name(run->node)) : "backward node";
   }
   return s.op(e.op).full;
 }

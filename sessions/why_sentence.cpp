@@ -78,7 +78,7 @@ std::string left_out(const Session& s, const KeyMath& math, EventId call, const 
 
 std::string made(const Session& s, const std::vector<NodeId>& nodes) {
   std::vector<std::string> names;
-  for (const NodeId n : nodes) names.push_back(std::string(s.node(n).name));
+  for (const NodeId n : nodes) names.push_back(std::string(s.node_name(n)));
   return listed(names);
 }
 

@@ -145,7 +145,7 @@ void onion_lines(const Session& s, const Why& w, std::string* out) {
       const Event e = s.event(l.event);
       right = "hop " + std::to_string(l.event.value) + ", " + kind_words(l.kind) + (e.flags & kInferredKind ? " (inferred)" : "");
       if (!l.rule.empty()) right += ", " + l.rule;
-      for (const NodeId n : l.nodes) right += ", node " + std::string(s.node(n).name);
+      for (const NodeId n : l.nodes) right += ", node " + std::string(s.node_name(n));
       if (l.nodes_inside) right += ", " + grouped(l.nodes_inside) + (l.nodes_inside == 1 ? " node" : " nodes") + " made inside";
       for (const WriteRow& v : l.writes) {
         right += ", t" + std::to_string(v.tensor.value) + " written";

@@ -178,9 +178,8 @@ void find_unreached_leaves(const Session& s, std::vector<Finding>& out, const st
     const NodeId id(i);
     const bool ran = !s.runs(id).empty();
     any_ran |= ran;
-    if (ran) continue;
+    if (ran || s.node_name(id) != "AccumulateGrad") continue;
     const Node n = s.node(id);
-    if (n.name != "AccumulateGrad") continue;
     if (!f.count++) f.event = n.found;
     if (n.found) add_event(f, n.found);
     if (f.count <= 3) names += (f.count > 1 ? ", " : "") + (n.variable ? tensor_name(n.variable) : "a leaf");

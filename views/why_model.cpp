@@ -102,7 +102,7 @@ WhyLayer make_layer(const Session& s, const Why& w, const OnionLayer& l) {
   if (!place.empty()) o.entry += ", " + place;
   o.nodes = l.nodes;
   if (!l.nodes.empty()) {
-    o.node_text = s.node(l.nodes[0]).name;
+    o.node_text = s.node_name(l.nodes[0]);
     if (l.nodes.size() > 1) o.node_text += " and " + std::to_string(l.nodes.size() - 1) + " more";
   }
   o.nodes_inside = l.nodes_inside;
@@ -225,10 +225,10 @@ WhyModel make_why_model(const Session& s, const Why& w) {
   for (const WhyKey& k : w.keys) names.insert(key_text(s, k.key));
   for (const OnionLayer& l : w.onion) {
     names.insert(key_text(s, l.key));
-    for (NodeId n : l.nodes) names.insert(std::string(s.node(n).name));
+    for (NodeId n : l.nodes) names.insert(std::string(s.node_name(n)));
     m.layers.push_back(make_layer(s, w, l));
   }
-  for (NodeId n : s.nodes_of(w.event)) names.insert(std::string(s.node(n).name));
+  for (NodeId n : s.nodes_of(w.event)) names.insert(std::string(s.node_name(n)));
   if (e.kind == Kind::kBackwardNode) names.insert(hop_name(s, w.event));
   m.sentence = mark_names(w.sentence, names);
   if (e.key) m.chosen = m.missing ? "How the look-up came to " + key_text(s, e.key) : "How " + key_text(s, e.key) + " was chosen";

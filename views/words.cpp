@@ -77,7 +77,7 @@ std::string hop_name(const Session& s, EventId e) {
   const Event hop = s.event(e);
   if (hop.kind == Kind::kBackwardNode) {
     const auto run = s.run_of(e);
-    if (run && run->node) return std::string(s.node(run->node).name);
+    if (run && run->node) return std::string(s.node_name(run->node));
     return "a node's run";
   }
   if (!hop.op) return kind_name(hop.kind);

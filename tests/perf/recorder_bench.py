@@ -2,6 +2,8 @@
 
     recorder_bench.py [--rounds N] [--seconds S]      (PEEL, PEEL_TEST_PYTHON as for the tests)
 
+After that the parts that need no PyTorch, when they are built (`ninja -C build peel_benches`): rings to file, opening 1 M hops, frames at 1 M hops.
+
 Every way runs in a process of its own; rounds alternate between the ways, and the least of the rounds counts. Numbers are nanoseconds an operator
 call, overheads nanoseconds a call and a hop over stock. Between batches the program sleeps, so that rings have room: the sustained rate, where they
 have not, is measured apart. Prints; never decides by the clock whether something passed.
@@ -192,7 +194,20 @@ def main():
         print("%-22s%12.0f calls/s  %.2f M hops, %.0f hops/s in the loop, %.0f hops/s with start and end, %.1f bytes a hop, loss %s" % (
             detail, numbers["calls"] / numbers["seconds"], events / 1e6, numbers["calls"] * hops["linear"] / numbers["seconds"], events / wall, size / events,
             lost or "none"))
+    others(folder)
     shutil.rmtree(folder, ignore_errors=True)
+
+
+def others(folder):
+    session = os.path.join(folder, "million.peel")
+    for name, *arguments in (("peel_drain_bench",), ("peel_open_bench", "1000000", session), ("peel_frame_bench", session)):
+        program = os.path.join(os.path.dirname(harness.peel()), "tests", "perf", name)
+        if not os.access(program, os.X_OK):
+            print("\n%s is not built: ninja -C build peel_benches" % name)
+            continue
+        print("\n%s" % " ".join([name, *arguments[:1]] if len(arguments) > 1 else [name]))
+        _, out, err = harness.run([program, *arguments])
+        print((out + err).rstrip())
 
 
 if __name__ == "__main__":

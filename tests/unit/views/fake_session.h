@@ -201,6 +201,7 @@ class FakeSession : public Session {
     return out;
   }
   uint32_t nodes() const override { return static_cast<uint32_t>(nodes_.size() - 1); }
+  std::string_view node_name(NodeId n) const override { return node(n).name; }
   Node node(NodeId n) const override { return n.value < nodes_.size() ? nodes_[n.value] : Node{}; }
   std::vector<NodeId> nodes_of(EventId e) const override {
     std::vector<NodeId> out;
