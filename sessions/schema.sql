@@ -36,6 +36,17 @@ CREATE TABLE source (path TEXT PRIMARY KEY, text TEXT) WITHOUT ROWID;
 CREATE TABLE output (time_ns INTEGER, stream INTEGER, text TEXT, after_event INTEGER); -- stream 1 = stdout, 2 = stderr
 CREATE TABLE error (event INTEGER, type TEXT, message TEXT);
 CREATE TABLE loss (name TEXT PRIMARY KEY, count INTEGER, meaning TEXT) WITHOUT ROWID;
+-- Allocator history, names and meaning as PyTorch's snapshot. action: memory_action.id; device (`cuda:0`, `cpu`) and pool (`(0, 0)`,
+-- NULL = the default pool): string.id; stream: the stream's handle, 0 = default. size: as PyTorch's trace has it (alloc and free_*: bytes
+-- asked for; segment_*: bytes of the segment; oom: bytes asked for). address: of the block, segment or range. event: the innermost hop
+-- open on that thread, NULL = outside of any; stack: its own Python stack where there is no hop. storage: tensor.storage that lives in
+-- the block, NULL = none was seen. free: oom only, bytes that the device had left. CPU memory has alloc and free_completed only.
+CREATE TABLE memory_action (id INTEGER PRIMARY KEY, name TEXT NOT NULL);
+CREATE TABLE memory_event (id INTEGER PRIMARY KEY, event INTEGER, thread INTEGER, stack INTEGER, time_ns INTEGER, action INTEGER, device INTEGER, address INTEGER, size INTEGER, stream INTEGER, pool INTEGER, storage INTEGER, free INTEGER);
+-- What an allocator held at a memory_event of action snapshot (the first is the start of the recording: what lies there is older than it).
+-- segment_type (`large`, `small`), state (`active_allocated`, `active_pending_free`, `inactive`): string.id.
+CREATE TABLE segment (snapshot INTEGER, device INTEGER, address INTEGER, total_size INTEGER, allocated_size INTEGER, active_size INTEGER, requested_size INTEGER, stream INTEGER, segment_type INTEGER, pool INTEGER, is_expandable INTEGER);
+CREATE TABLE block (snapshot INTEGER, segment INTEGER, address INTEGER, size INTEGER, requested_size INTEGER, state INTEGER); -- segment: its address
 CREATE TABLE bookmark (event INTEGER PRIMARY KEY, text TEXT);
 CREATE TABLE note (id INTEGER PRIMARY KEY, event INTEGER, text TEXT);
 
