@@ -47,6 +47,7 @@ class Context {
   bool dark = true;
   float scale = 1;
   std::string focus_field;           // "filter", "find", "edit": the panel that has it takes the focus and clears this
+  bool find_in_timeline = false;     // "find" was asked for while Timeline had the focus: it has a field of its own
   /// The Program panel's edits, told to app/, which alone writes files. Empty path: nothing is edited.
   struct Edit { std::string path, text; bool dirty = false; } edit;
   std::string notice;                // one line for the status bar; cleared by the next action
