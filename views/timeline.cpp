@@ -91,18 +91,18 @@ void TimelinePanel::scroll(float pixels) {
   scroll_ = std::clamp(scroll_ + pixels, 0.f, std::max(0.f, u(layout_.height) - lanes_.h));
 }
 
-void TimelinePanel::recompute(const Context& c, const Area& lanes) {
+void TimelinePanel::recompute(Context& c, const Area& lanes) {
   lanes_ = lanes;
   view_.width = std::max(1.f, lanes.w);
   if (view_.first != tracks_->begin() || view_.last != tracks_->end()) {
-    const bool whole = !placed_ || (view_.from <= view_.first && view_.to >= view_.last);
+    const bool whole = view_.last <= 1 || (view_.from <= view_.first && view_.to >= view_.last);
     view_.first = tracks_->begin(), view_.last = tracks_->end();
     if (whole) view_.fit();
-    placed_ = true;
   }
+  if (!placed_ && (c.selected || !tracks_->iterations().size())) first_view(c);
   if (key_.layout != layout_version_) layout_ = place_tracks(*tracks_, choices_);
   scroll(0);
-  follow(const_cast<Context&>(c));
+  follow(c);
   scroll(0);
   const Drawn key{view_.from, view_.to, view_.width, scroll_, lanes.h, data_version_, layout_version_};
   if (key == key_) return;
@@ -113,6 +113,17 @@ void TimelinePanel::recompute(const Context& c, const Area& lanes) {
   folded_ = 0;
   for (const DrawnRow& r : rows_) for (const LaneBox& b : r.boxes) folded_ += b.folded() ? b.count() : 0;
   if (names_.size() > 20000) names_.clear();
+}
+
+// What is seen first: the iteration of the selection, as the set-up before it is often longer than all iterations.
+void TimelinePanel::first_view(const Context& c) {
+  placed_ = true;
+  const Nanoseconds at = c.session->stretch(c.selected).begin;
+  for (const NamedStretch& i : tracks_->iterations()) {
+    if (at < i.begin || at > i.end || i.name.find("iteration") == std::string::npos) continue;
+    const Nanoseconds margin = (i.end - i.begin) / 20 + 1;
+    view_.show(i.begin - margin, i.end + margin);
+  }
 }
 
 // ---- choosing

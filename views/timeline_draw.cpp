@@ -95,7 +95,6 @@ void TimelinePanel::draw_labels(Context& c, const Pen& pen, const Area& a) {
       layout_version_++;
     }
     tip(pin, placed.pinned ? "Unpin this lane." : "Pin this lane at the top.");
-    if (t.kind != Track::Kind::kCalls) pen.hline(a.x, y + h - u(5), lanes_.right() - a.x, color(p.line));
     ImGui::PopID();
   }
   ImGui::PopClipRect();
@@ -132,7 +131,7 @@ void TimelinePanel::draw_hop(const Context& c, const Pen& pen, const Event& e, c
     ink = h;
   } else {
     pen.fill(x, y, w, bar(), color(h, c.dark ? .30f : .20f), w > u(6) ? u(2) : 0);
-    pen.fill(x, y, std::min(w, u(3)), bar(), color(h));
+    pen.fill(x, y, std::clamp(std::round(w * .35f), 1.f, u(3)), bar(), color(h));
   }
   if (e.flags & kRaised) pen.fill(x, y + bar() - u(2), w, u(2), color(p.text));
   if (w < u(kNarrow)) return;
@@ -287,6 +286,12 @@ void TimelinePanel::draw_range(const Pen& pen, const Area& axis, const Area& lan
 
 void TimelinePanel::draw_lanes(Context& c, const Pen& pen, const Area& lanes) {
   const auto& p = theme::palette();
+  const float left = lanes.x - u(kTimelineLabels + theme::kPadX);
+  ImGui::PushClipRect({left, lanes.y}, {lanes.right(), lanes.bottom()}, true);
+  for (const PlacedTrack& t : layout_.tracks) {
+    if (tracks_->tracks()[t.track].kind != Track::Kind::kCalls) pen.hline(left, row_y(lanes, t.y + t.h) - u(5), lanes.right() - left, color(p.line));
+  }
+  ImGui::PopClipRect();
   ImGui::PushClipRect({lanes.x, lanes.y}, {lanes.right(), lanes.bottom()}, true);
   for (const DrawnRow& r : rows_) {
     if (r.kind == RowKind::kWork) draw_idle(pen, lanes, r);

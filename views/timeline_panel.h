@@ -31,7 +31,8 @@ class TimelinePanel : public Panel {
   // ---- timeline.cpp
   bool prepare(Context&, const Area&);    // false: there is nothing to draw yet, and that has been said
   void follow(Context&);
-  void recompute(const Context&, const Area& lanes);
+  void recompute(Context&, const Area& lanes);
+  void first_view(const Context&);
   void input(Context&, const Area& lanes, const Area& labels);
   void click(Context&, const TimelinePick&);
   void choose(Context&, const TimelineItem&);

@@ -184,6 +184,7 @@ void TimelinePanel::draw_side(Context& c, const Pen& pen, const Area& a) {
   pen.vline(a.x - u(12), a.y, a.h + u(theme::kPadY), color(p.line));
   float y = a.y;
   if (range_) y = draw_range_side(c, pen, a);
+  else pen.note(a.x, base_of(a.bottom() - u(20), u(20)), "Drag to measure a stretch of time.");
   if (facts_.empty() || y + u(60) > a.bottom()) return;
   pen.section(a.x, y, a.w, item_ && item_->kind == RowKind::kWork ? "From line to kernel" : "Selected");
   y += u(24);

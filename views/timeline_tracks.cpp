@@ -229,7 +229,7 @@ void TimelineTracks::name_and_sort(const Session& s) {
     if (t.kind == Track::Kind::kThread) {
       const bool main = t.thread == main_;
       t.name = main ? "main thread" : runners.contains(t.thread.value) ? "autograd thread" : "thread " + std::to_string(t.thread.value);
-      t.note = thread ? (thread->name.empty() || (main && thread->name == "main") ? "" : thread->name + " ") + (thread->os_id > 0 ? std::to_string(thread->os_id) : "") : "";
+      t.note = thread && thread->os_id > 0 ? (thread->name.empty() ? "tid" : thread->name) + " " + std::to_string(thread->os_id) : "";
     } else if (t.kind == Track::Kind::kCalls) {
       t.name = "CUDA calls";
       t.note = t.thread ? "" : "other threads";
