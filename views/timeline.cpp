@@ -295,7 +295,7 @@ void TimelinePanel::draw(Context& c) {
   const Pen pen;
   if (auto done = measuring_.take()) stats_ = std::move(*done);
   float y = draw_head(c, pen, a);
-  if (c.focus_field == "find" && c.find_in_timeline) finding_ = take_focus_ = true, c.focus_field.clear();
+  if (c.focus_field == "find time") finding_ = take_focus_ = true, c.focus_field.clear();
   if (finding_) y = draw_find(c, pen, {a.x, y, a.w, a.bottom() - y});
   const bool side = a.w >= u(860) && a.bottom() - y > u(160);
   const float w = side ? a.w - u(300) : a.w, label = u(kTimelineLabels), axis_h = u(kTimelineAxis);

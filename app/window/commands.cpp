@@ -27,9 +27,10 @@ void register_commands(Application& a) {
   auto step = [&a](Step s) { return [&a, s] { a.step(s); }; };
   auto focus_field = [&a, &c](const char* field) {
     return [&a, &c, field] {
-      c.find_in_timeline = a.focused_panel() && a.focused_panel()->title() == std::string_view("Timeline") && field == std::string_view("find");
-      a.focus_panel(c.find_in_timeline ? "Timeline" : "Trace");
-      c.focus_field = field;
+      // Timeline has a search of its own.
+      const bool time = field == std::string_view("find") && a.focused_panel() && a.focused_panel()->title() == std::string_view("Timeline");
+      a.focus_panel(time ? "Timeline" : "Trace");
+      c.focus_field = time ? "find time" : field;
     };
   };
 
