@@ -91,6 +91,17 @@ void TimelinePanel::scroll(float pixels) {
   scroll_ = std::clamp(scroll_ + pixels, 0.f, std::max(0.f, u(layout_.height) - lanes_.h));
 }
 
+void TimelinePanel::scroll_bar(const Pen& pen, const Area& lanes) {
+  const float whole = u(layout_.height);
+  if (whole <= lanes.h + 1) return;
+  const auto& p = theme::palette();
+  const float h = std::max(u(20), lanes.h * lanes.h / whole), room = lanes.h - h, y = lanes.y + room * scroll_ / (whole - lanes.h), x = lanes.right() - u(7);
+  const Hit bar = hit("scroll", x - u(3), lanes.y, u(10), lanes.h);
+  if (ImGui::IsItemActivated()) grabbed_ = ImGui::GetIO().MousePos.y >= y && ImGui::GetIO().MousePos.y < y + h ? ImGui::GetIO().MousePos.y - y : h / 2;
+  if (bar.held && room > 0) scroll((ImGui::GetIO().MousePos.y - grabbed_ - lanes.y) / room * (whole - lanes.h) - scroll_);
+  pen.fill(x, y, u(5), h, theme::color(bar.held || bar.hovered ? p.line_strong : p.line), u(2));
+}
+
 void TimelinePanel::recompute(Context& c, const Area& lanes) {
   lanes_ = lanes;
   view_.width = std::max(1.f, lanes.w);
@@ -201,8 +212,10 @@ void TimelinePanel::input(Context& c, const Area& lanes, const Area& labels) {
   }
   if (over && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left) && item_) show_item(*c.session, *item_, true);
 
+  hovered_.reset();
   if (!over || held) return;
   const TimelinePick p = pick(rows_, view_, x, units_y);
+  if (p.row && p.box) hovered_ = std::pair(p.row->at.y, *p.box);
   Hit h;
   h.hovered = true;
   if (p.row && p.box) return tip(h, box_tip(*c.session, *tracks_, p.row->at, *p.box));
@@ -228,7 +241,11 @@ bool TimelinePanel::run(Context& c, std::string_view id) {
     if (range_) view_.show(range_->first, range_->second);
     else if (item_) show_item(s, *item_, true);
   } else if (id == "timeline.clear") range_.reset(), measuring_.stop(), stats_ = {}, gap_.reset(), facts_stale_ = true;
-  else if (id == "timeline.pin" || id == "timeline.collapse") {
+  else if (id == "timeline.measure") {
+    if (!item_) return true;
+    const Stretch x = stretch_of(s, *tracks_, *item_);
+    measure(c, x.begin, x.end);
+  } else if (id == "timeline.pin" || id == "timeline.collapse") {
     const auto row = item_ ? row_of(s, *tracks_, *item_) : std::nullopt;
     if (!row) return true;
     auto& set = id == "timeline.pin" ? choices_.pinned : choices_.collapsed;
@@ -308,6 +325,7 @@ void TimelinePanel::draw(Context& c) {
   draw_lanes(c, pen, lanes);
   draw_labels(c, pen, labels);
   draw_range(pen, axis, lanes);
+  scroll_bar(pen, lanes);
   if (side) draw_side(c, pen, {a.right() - u(284), y, u(284), a.bottom() - y});
   draw_menu(c);
 }

@@ -262,6 +262,10 @@ void TimelinePanel::draw_selection(const Context& c, const Pen& pen, const Area&
     pen.frame(x0 - u(1), *y - u(1), w + u(2), bar() + u(2), color(p.panel), u(2));
     pen.dl->AddRect({x0 - u(2), *y - u(2)}, {x0 + w + u(2), *y + bar() + u(2)}, color(p.focus), u(3), 0, 1.5f * theme::scale());
   };
+  if (hovered_) {
+    const float x0 = lanes.x + std::round(std::max(view_.x(hovered_->second.begin), -u(8))), x1 = lanes.x + std::round(std::min(view_.x(hovered_->second.end), lanes.w + u(8)));
+    pen.frame(x0 - u(1), row_y(lanes, hovered_->first) - u(1), std::max(u(4), x1 - x0 + u(1)), bar() + u(2), color(p.text, .8f), u(2));
+  }
   if (!item_) return;
   frame(*item_);
   for (const TimelineArrow& a : chosen_arrows_) {

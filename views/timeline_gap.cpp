@@ -82,6 +82,11 @@ void explain(const Session& s, const TimelineTracks& tracks, uint32_t stream, St
 
 }  // namespace
 
+const char* gap_name(StreamGap::Reason r) {
+  static const char* const names[] = {"nothing was asked", "launch came late", "program waited", "other stream", "start-up"};
+  return names[static_cast<size_t>(r)];
+}
+
 EventId hop_at(const Session& s, const TimelineTracks& tracks, ThreadId thread, Nanoseconds t, bool inner) {
   const auto index = tracks.track_of(thread);
   if (!index) return {};

@@ -22,6 +22,9 @@ struct StreamGap {
   std::string text;                // one sentence
 };
 
+/// "launch came late" and the like, for a list.
+const char* gap_name(StreamGap::Reason);
+
 /// The idle stretch of the stream at t; nothing while the stream works.
 std::optional<StreamGap> gap_at(const Session&, const TimelineTracks&, uint32_t stream, Nanoseconds t);
 

@@ -11,7 +11,7 @@ namespace peel::views {
 // ---- time and pixels
 
 float TimelineView::x(Nanoseconds t) const {
-  return static_cast<float>(std::clamp(static_cast<double>(t - from) / per_pixel(), -1e6, 1e6 + width));
+  return static_cast<float>(std::clamp(static_cast<double>(std::min(t, kLatestTime) - from) / per_pixel(), -1e6, 1e6 + width));
 }
 Nanoseconds TimelineView::at(double px) const { return from + std::llround(px * per_pixel()); }
 
@@ -140,7 +140,7 @@ Stretch stretch_of(const Session& s, const TimelineTracks& tracks, const Timelin
     case RowKind::kMemory: break;
   }
   if (out.end == kOpen) out.end = tracks.end();
-  out.end = std::max(out.begin, out.end);
+  out.begin = std::min(out.begin, kLatestTime), out.end = std::clamp(out.end, out.begin, kLatestTime);
   return out;
 }
 

@@ -40,6 +40,7 @@ class TimelinePanel : public Panel {
   void bring_row_into_sight(const RowPlace&);
   void measure(const Context&, Nanoseconds a, Nanoseconds b);
   void scroll(float pixels);
+  void scroll_bar(const Pen&, const Area& lanes);
   void step_to(Context&, EventId);
   void draw_menu(Context&);
 
@@ -103,12 +104,13 @@ class TimelinePanel : public Panel {
   Background<RangeStats> measuring_;
   RangeStats stats_;
   Nanoseconds pressed_at_ = 0;
-  float pressed_x_ = 0, pressed_y_ = 0;
+  float grabbed_ = 0, pressed_x_ = 0, pressed_y_ = 0;
   bool dragging_ = false, pressed_ = false, moved_by_right_ = false;
   TimelinePick menu_pick_;
   std::optional<TimelineItem> menu_item_;
   uint64_t menu_track_ = 0;
   bool open_menu_ = false;
+  std::optional<std::pair<float, LaneBox>> hovered_;
   double mouse_x_ = -1;              // over the lanes in the last frame, else -1
 
   // Search.

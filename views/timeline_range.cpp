@@ -9,6 +9,7 @@ namespace peel::views {
 namespace {
 
 constexpr size_t kTop = 50;
+constexpr uint64_t kMostGaps = 50'000;  // explained one by one; a few microseconds each
 
 void keep_longest(std::vector<RangeStats::Top>& all) {
   std::erase_if(all, [](const RangeStats::Top& t) { return t.count == 0; });
@@ -69,6 +70,34 @@ struct Scan {
     }
   }
 
+  std::vector<Nanoseconds> busy_from, busy_to;  // of all streams
+  uint64_t gaps = 0;
+  void gap(const Track& t, Nanoseconds from, Nanoseconds to) {
+    if (++gaps > kMostGaps) out.idle_cut = true;
+    if (out.idle_cut || cancelled) return;
+    const auto why = gap_at(s, tracks, t.stream, from + (to - from) / 2);
+    if (!why) return;
+    auto i = std::find_if(out.idle.begin(), out.idle.end(), [&](const RangeStats::Idle& x) { return x.reason == why->reason; });
+    if (i == out.idle.end()) i = out.idle.insert(i, {why->reason});
+    i->count++, i->time += to - from;
+  }
+  /// How long at least one, and at least two, were at work.
+  void overlap() {
+    std::sort(busy_from.begin(), busy_from.end());
+    std::sort(busy_to.begin(), busy_to.end());
+    size_t begun = 0;
+    Nanoseconds last = out.from;
+    for (size_t ended = 0; ended < busy_to.size();) {
+      const bool begins = begun < busy_from.size() && busy_from[begun] < busy_to[ended];
+      const Nanoseconds t = begins ? busy_from[begun] : busy_to[ended];
+      if (begun > ended) out.gpu_busy += t - last;
+      if (begun > ended + 1) out.gpu_overlap += t - last;
+      last = t;
+      begins ? begun++ : ended++;
+    }
+    std::sort(out.idle.begin(), out.idle.end(), [](const auto& a, const auto& b) { return a.time > b.time; });
+  }
+
   void stream(const Track& t, std::unordered_map<std::string, RangeStats::Top>& names) {
     const peel::Stream& stream = tracks.gpu()->streams()[t.stream];
     std::unordered_map<uint32_t, std::pair<uint64_t, Nanoseconds>> shapes;
@@ -90,7 +119,13 @@ struct Scan {
     }
     std::sort(pieces.begin(), pieces.end(), [](const Stretch& a, const Stretch& b) { return a.begin < b.begin; });
     Union all;
-    for (const Stretch& p : pieces) all.add(p.begin, p.end);
+    Nanoseconds idle_from = out.from;
+    for (const Stretch& p : pieces) {
+      if (p.begin > std::max(idle_from, all.until)) gap(t, std::max(idle_from, all.until), p.begin);
+      all.add(p.begin, p.end);
+      busy_from.push_back(p.begin), busy_to.push_back(p.end);
+    }
+    if (!pieces.empty() && all.until < out.to) gap(t, all.until, out.to);
     out.streams.push_back({t.note + " " + t.name, all.busy});
     for (const auto& [shape, sum] : shapes) {
       Work w;
@@ -107,7 +142,7 @@ struct Scan {
 RangeStats range_stats(const Session& s, const TimelineTracks& tracks, Nanoseconds from, Nanoseconds to, const std::atomic<bool>& cancelled) {
   RangeStats out;
   out.from = std::min(from, to), out.to = std::max(from, to);
-  Scan scan{s, tracks, out, cancelled};
+  Scan scan{s, tracks, out, cancelled, {}, {}};
   std::vector<RangeStats::Top> ops(s.ops() + 1);
   std::unordered_map<std::string, RangeStats::Top> names;
   for (const Track& t : tracks.tracks()) {
@@ -116,6 +151,7 @@ RangeStats range_stats(const Session& s, const TimelineTracks& tracks, Nanosecon
     if (t.kind == Track::Kind::kStream) scan.stream(t, names);
     if (cancelled) return out;
   }
+  scan.overlap();
   for (uint32_t i = 0; i < ops.size(); i++) ops[i].name = i ? s.op(OpId{i}).full : "nodes run in backward";
   out.operators = std::move(ops);
   for (auto& [name, top] : names) {

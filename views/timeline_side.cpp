@@ -168,6 +168,13 @@ float TimelinePanel::draw_range_side(Context& c, const Pen& pen, const Area& a) 
         const double share = static_cast<double>(b.busy) / whole;
         row(b.name, std::to_string(static_cast<int>(share * 100 + .5)) + " %", b.busy, share, {}, 0);
       }
+  if (!r.streams.empty()) {
+    const double busy = static_cast<double>(r.gpu_busy) / whole;
+    row("GPU, any stream", std::to_string(static_cast<int>(busy * 100 + .5)) + " %", r.gpu_busy, busy, {}, 0);
+    if (r.gpu_overlap) row("GPU, streams at once", "", r.gpu_overlap, static_cast<double>(r.gpu_overlap) / whole, {}, 0);
+    if (!r.idle.empty() && head("Streams waited, because"))
+      for (const auto& i : r.idle) row(gap_name(i.reason), count_text(i.count), i.time, static_cast<double>(i.time) / static_cast<double>(std::max<Nanoseconds>(r.idle[0].time, 1)), {}, 0);
+  }
   int index = 0;
   const auto top = [&](const char* what, const std::vector<RangeStats::Top>& list, size_t most) {
     if (list.empty() || !head(what)) return;

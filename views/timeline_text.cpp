@@ -172,6 +172,7 @@ std::string range_text(const RangeStats& r) {
   std::string out = duration(r.to - r.from) + "\t" + plural(r.hops, "hop") + "\t" + plural(r.kernels, "kernel") + "\n";
   for (const auto& b : r.threads) out += b.name + "\t" + duration(b.busy) + "\n";
   for (const auto& b : r.streams) out += b.name + "\t" + duration(b.busy) + "\n";
+  for (const auto& i : r.idle) out += std::string("idle: ") + gap_name(i.reason) + "\t" + count_text(i.count) + "\t" + duration(i.time) + "\n";
   for (const auto* tops : {&r.operators, &r.kernel_names})
     for (const auto& t : *tops) out += t.name + "\t" + count_text(t.count) + "\t" + duration(t.time) + "\n";
   return out;

@@ -45,8 +45,7 @@ TimelineRow& row_at(Track& t, size_t index, RowKind kind) {
 
 // A time that no recording reaches says nothing about how long this one is.
 void TimelineTracks::saw(Nanoseconds begin, Nanoseconds end) {
-  constexpr Nanoseconds latest = int64_t{1} << 60;
-  if (begin < 0 || begin > latest || end > latest) return;
+  if (begin < 0 || begin > kLatestTime || end > kLatestTime) return;
   begin_ = std::min(begin_, begin);
   end_ = std::max(end_, std::max(begin, end));
 }

@@ -15,6 +15,8 @@
 
 namespace peel::views {
 
+constexpr Nanoseconds kLatestTime = int64_t{1} << 60;  // 36 years; what is said to be later is cut there
+
 /// What the items of a row are: numbers of iterations (index into iterations), spans, hops, calls of
 /// GpuActivity, pieces of work of one stream. kMemory is kept for counters of the allocator.
 enum class RowKind : uint8_t { kIteration, kSpan, kHop, kCall, kWork, kMemory };

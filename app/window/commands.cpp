@@ -117,7 +117,8 @@ void register_commands(Application& a) {
       {"timeline.wider", "Wider", "Timeline: zooms out around the mouse, as the wheel does.", {ImGuiKey_S}, true},
       {"timeline.fit", "Fit", "Timeline: shows the whole recording.", {ImGuiKey_F}, false},
       {"timeline.selection", "Zoom to selection", "Timeline: shows the measured range, or else the selection, as large as fits.", {ImGuiKey_Z}, false},
-      {"timeline.clear", "Clear the measured range", "Timeline: takes the measured range away.", {ImGuiKey_X}, false},
+      {"timeline.clear", "Clear the measured range", "Timeline: takes the measured range away.", {ImGuiKey_X, ImGuiKey_Escape}, false},
+      {"timeline.measure", "Measure selection", "Timeline: measures the stretch of time that the selection takes.", {}, false},
       {"timeline.pin", "Pin lane", "Timeline: keeps the selection's lane at the top, or lets it go.", {}, false},
       {"timeline.collapse", "Collapse lane", "Timeline: shows one row of the selection's lane, or all again.", {}, false},
   };

@@ -106,6 +106,60 @@ TEST_CASE("timeline: tracks of a recording with a GPU, in reading order", "[time
   CHECK(work == o.s->gpu()->works());
 }
 
+TEST_CASE("timeline: each process has its group, and is folded as one", "[timeline]") {
+  test::FakeSession s;
+  s.threads_.push_back({ThreadId(2), 2, 200, "main"});
+  const OpId op = s.op("aten::mm");
+  s.hop({}, op, Kind::kCall, key::kCpu, bit::kTensor);
+  const EventId other = s.hop({}, op, Kind::kCall, key::kCpu, bit::kTensor);
+  s.at(other).thread = ThreadId(2);
+  const auto t = TimelineTracks::build(s, kNever);
+  REQUIRE(t->tracks().size() == 4);
+  CHECK(t->tracks()[0].kind == Track::Kind::kProcess);
+  CHECK(t->tracks()[1].thread == ThreadId(1));
+  CHECK(t->tracks()[2].name == "process 2");
+  CHECK(place_tracks(*t, {}).rows.size() == 2);
+  TimelineChoices c;
+  c.collapsed.insert(t->tracks()[2].key);
+  const TimelineLayout l = place_tracks(*t, c);
+  CHECK(l.rows.size() == 1);
+  CHECK(l.tracks.size() == 3);
+}
+
+TEST_CASE("timeline: absurd times are drawn without harm", "[timeline][hostile]") {
+  test::FakeSession s;
+  const OpId op = s.op("aten::mm");
+  for (const auto& [begin, end] : std::vector<std::pair<Nanoseconds, Nanoseconds>>{{0, 50}, {10, INT64_MAX}, {INT64_MAX, INT64_MAX}, {100, 20}, {INT64_MAX - 1, 5}, {120, kOpen}})
+    s.hop({}, op, Kind::kCall, key::kCpu, bit::kTensor, 0, begin, end);
+  s.spans_.push_back({SpanId(1), {}, "module", "a", "", ThreadId(1), EventId(1), EventId(2), INT64_MAX, 3, {}, 0});
+  s.spans_.push_back({SpanId(2), {}, "backward", "b", "", ThreadId(9), EventId(99), EventId(2), 5, INT64_MAX, {}, 0});
+  s.spans_.push_back({SpanId(3), {}, "mode", "c", "", ThreadId(1), {}, {}, -77, -5, {}, 0});
+  const auto t = TimelineTracks::build(s, kNever);
+  CHECK(t->end() < 1000);
+  TimelineView v;
+  v.width = 500, v.first = t->begin(), v.last = t->end();
+  v.fit();
+  const auto rows = draw_rows(s, *t, place_tracks(*t, {}), v, -1e6f, 1e6f);
+  size_t seen = 0;
+  for (const DrawnRow& r : rows)
+    for (const LaneBox& b : r.boxes) {
+      CHECK(std::abs(v.x(b.begin)) <= 2e6f);
+      CHECK(std::abs(v.x(b.end)) <= 2e6f);
+      seen += r.kind == RowKind::kHop ? b.count() : 0;
+      (void)box_tip(s, *t, r.at, b);
+    }
+  CHECK(seen == 4);  // two begin after everything that is seen
+  for (uint32_t e = 0; e <= s.size() + 1; e++) {
+    const TimelineItem i{RowKind::kHop, e};
+    const Stretch x = stretch_of(s, *t, i);
+    v.show(x.begin - (x.end - x.begin) / 6, x.end + (x.end - x.begin) / 6);
+    v.reveal(x.begin, x.end);
+    CHECK(v.from < v.to);
+    (void)item_sentence(s, *t, i), (void)arrows_of(s, *t, EventId{e});
+  }
+  (void)range_stats(s, *t, 0, INT64_MAX, kNever);
+}
+
 TEST_CASE("timeline: growing by slices gives the same lanes as building at once", "[timeline]") {
   const Opened o(5);
   auto t = std::make_unique<TimelineTracks>();
@@ -326,6 +380,17 @@ TEST_CASE("timeline: measuring the whole of a GPU recording", "[timeline]") {
   Nanoseconds seven = 0;
   for (const Work& w : o.s->gpu()->streams()[0].work) seven += w.end - w.begin;
   CHECK(r.streams[0].busy == seven);
+  Nanoseconds any = 0, idle = 0;
+  for (Nanoseconds t = o.t->begin(); t < o.t->end(); t += 100) {
+    int at_work = 0;
+    for (const auto& stream : o.s->gpu()->streams()) for (const Work& w : stream.work) at_work += w.begin <= t && t < w.end;
+    any += at_work ? 100 : 0;
+  }
+  CHECK(std::abs(any - r.gpu_busy) < 100 * 100);
+  CHECK(r.gpu_busy + r.gpu_overlap == r.streams[0].busy + r.streams[1].busy);
+  for (const auto& i : r.idle) idle += i.time;
+  CHECK(idle == 2 * (r.to - r.from) - r.streams[0].busy - r.streams[1].busy);
+  CHECK_FALSE(r.idle_cut);
   REQUIRE_FALSE(r.kernel_names.empty());
   CHECK(r.kernel_names[0].name == "sgemm_128x64");
   CHECK(r.kernel_names[0].first);
