@@ -273,6 +273,7 @@ void RingDrain::take_over() {
     ledger_.batch().add(Small::kProcess, {int64_t{id}, int64_t{a.hello.pid}, parent == by_pid_.end() ? Cell() : Cell(int64_t{parent->second}), name, a.ns, Cell()});
     by_pid_[a.hello.pid] = id;
     live_.push_back({std::make_unique<Process>(ledger_, id, a.memory), a.connection});
+    live_.back().process->gpu.set_os_id(a.hello.pid);
     merge_.add(live_.back().process.get());
   }
 }
@@ -329,6 +330,7 @@ void RingDrain::bury() {
       ::usleep(200);
     }
     merge_.remove(&p);
+    p.gpu.finish();
     ledger_.batch().add(Small::kProcessEnd, {int64_t{p.id}, wire::monotonic_ns() - started_ns_});
     ::close(live_[i].connection);
     live_.erase(live_.begin() + static_cast<ptrdiff_t>(i));

@@ -69,7 +69,8 @@ struct Ledger {
   Batch& batch() { return *catalog.batch; }
   /// Enough for one transaction.
   bool full() {
-    return hops - committed_hops >= commit_hops || batch()[Table::kArgument].cells() + batch()[Table::kResult].cells() >= kCommitCells;
+    return hops - committed_hops >= commit_hops || batch()[Table::kArgument].cells() + batch()[Table::kResult].cells() >= kCommitCells ||
+           batch()[Table::kGpuKernel].cells() + batch()[Table::kGpuRuntime].cells() >= kCommitCells;
   }
   void commit(Batch* next) {
     catalog.batch = next;

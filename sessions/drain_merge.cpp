@@ -13,7 +13,7 @@ constexpr uint64_t kReleaseBytes = 256 * 1024;
 
 bool timed(RecordKind kind) {
   return kind == RecordKind::kBegin || kind == RecordKind::kEnd || kind == RecordKind::kSpanBegin || kind == RecordKind::kSpanEnd ||
-         kind == RecordKind::kMemory;
+         kind == RecordKind::kMemory || kind == RecordKind::kGraphNode || kind == RecordKind::kTick;
 }
 /// Goes with the timed record before it, not with the one after it.
 bool follows(const wire::Head& head) {
@@ -22,7 +22,8 @@ bool follows(const wire::Head& head) {
     case RecordKind::kValue: return !(head.a & wire::kResultBit);
     case RecordKind::kWrite:
     case RecordKind::kNode:
-    case RecordKind::kError: return false;
+    case RecordKind::kError:
+    case RecordKind::kGpu: return false;
     default: return true;
   }
 }
@@ -196,7 +197,7 @@ Track& Merge::track(Ring& r) {
     const auto name = r.process->thread_names.find(r.index);
     ledger_.batch().add(Small::kThread, {int64_t{id}, static_cast<int64_t>(r.control->thread_id.load(std::memory_order_relaxed)), int64_t{r.process->id},
                                          name == r.process->thread_names.end() ? Cell() : Cell(name->second)});
-    r.track = std::make_unique<Track>(ledger_, *r.process, id);
+    r.track = std::make_unique<Track>(ledger_, *r.process, id, static_cast<uint32_t>(r.control->thread_id.load(std::memory_order_relaxed)));
   }
   return *r.track;
 }

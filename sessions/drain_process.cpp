@@ -18,7 +18,7 @@ bool get(const uint64_t* at, const wire::DefHead& head, Def* out) {
 }  // namespace
 
 Process::Process(Ledger& ledger, uint32_t process_id, wire::Memory m)
-    : id(process_id), memory(m), tensors(ledger), nodes(ledger, tensors), allocations(ledger, tensors), ledger_(ledger) {
+    : id(process_id), memory(m), tensors(ledger), nodes(ledger, tensors), allocations(ledger, tensors), gpu(ledger, *this), ledger_(ledger) {
   if (!arena_.open_arena(memory)) refuse("its memory cannot be mapped");
 }
 
@@ -135,6 +135,7 @@ void Process::define(const uint64_t* at, const wire::DefHead& head) {
       if (!whole) break;
       // a second process has its own facts; where they differ they carry its number
       const std::string& key = text(d.key);
+      if (key == wire::kGpuFact) gpu.turn_on();
       if (!key.empty()) catalog.fact(key, text(d.value), id);
       break;
     }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "sessions/drain_ledger.h"
+#include "sessions/drain_gpu.h"
 #include "sessions/drain_memory.h"
 #include "sessions/drain_nodes.h"
 #include "sessions/drain_tensors.h"
@@ -61,6 +62,7 @@ class Process {
   TensorBook tensors;
   NodeBook nodes;
   MemoryBook allocations;
+  GpuBook gpu;
   std::unordered_map<uint32_t, std::string> thread_names;  // by ring
   std::vector<uint32_t> renamed;                           // rings whose name came or changed
 

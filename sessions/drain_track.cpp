@@ -51,6 +51,17 @@ void Track::consume(const uint64_t* at, wire::Head head) {
       if ((whole = get(at, head, &b))) process_.allocations.block(b);
       break;
     }
+    case RecordKind::kGpu: {
+      wire::GpuActivity a;
+      if ((whole = get(at, head, &a))) process_.gpu.activity(a);
+      break;
+    }
+    case RecordKind::kGraphNode: {
+      wire::GraphNode n;
+      if ((whole = get(at, head, &n))) process_.gpu.graph_node(n, innermost());
+      break;
+    }
+    case RecordKind::kTick: break;
     case RecordKind::kWaited: {
       wire::Waited w;
       whole = get(at, head, &w);
@@ -113,6 +124,10 @@ void Track::begin(const wire::Begin& b) {
     f.redispatch = true;
     f.chain_arguments = frames_.back().chain_arguments;
   }
+  if (process_.gpu.on()) {
+    keep_history();
+    history_->begin(id, ns);
+  }
   frames_.push_back(f);
   last_hop_ = id;
 }
@@ -131,6 +146,7 @@ void Track::end(const wire::End& e) {
   } else {
     ledger_.batch().ends.push_back({f.event, f.flags, ns});
   }
+  if (history_) history_->end(ns);
   pop(f);
   frames_.pop_back();
 }
@@ -311,6 +327,12 @@ void Track::node_run(const wire::NodeRun& r) {
   const uint32_t node = process_.nodes.at(r.node, r.sequence_nr, event);
   ledger_.batch()[Table::kNodeRun].add(++ledger_.runs, cell(node), cell(event), r.graph_task == UINT64_MAX ? kNullCell : static_cast<int64_t>(r.graph_task),
                                        cell(process_.cause_of(r.graph_task, thread_)));
+}
+
+void Track::keep_history() {
+  if (history_) return;
+  history_ = process_.gpu.history(os_id_);
+  for (const Frame& f : frames_) history_->begin(f.event, INT64_MIN);
 }
 
 void Track::memory(const wire::Allocation& m) {

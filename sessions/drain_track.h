@@ -12,8 +12,8 @@ namespace peel {
 
 class Track {
  public:
-  /// `thread`: id of the row, which exists already.
-  Track(Ledger& ledger, Process& process, uint32_t thread) : ledger_(ledger), process_(process), thread_(thread) {}
+  /// `thread`: id of the row, which exists already; `os_id`: the operating system's id of the thread.
+  Track(Ledger& ledger, Process& process, uint32_t thread, uint32_t os_id) : ledger_(ledger), process_(process), thread_(thread), os_id_(os_id) {}
 
   /// One record of `words` words, already known to lie within the ring.
   void consume(const uint64_t* at, wire::Head head);
@@ -58,6 +58,7 @@ class Track {
   void error(const wire::Error&);
   void node(const uint64_t* at, wire::Head);
   void node_run(const wire::NodeRun&);
+  void keep_history();
   void memory(const wire::Allocation&);
   void span_begin(const wire::SpanBegin&);
   void span_end(const wire::SpanEnd&);
@@ -69,7 +70,8 @@ class Track {
 
   Ledger& ledger_;
   Process& process_;
-  const uint32_t thread_;
+  const uint32_t thread_, os_id_;
+  HopHistory* history_ = nullptr;  // while GPU activity is reported
   uint32_t last_hop_ = 0;
   int64_t last_ns_ = 0;
   std::vector<Frame> frames_;

@@ -15,7 +15,8 @@ constexpr int64_t kNullCell = INT64_MIN;
 constexpr int64_t cell(uint32_t id) { return id ? static_cast<int64_t>(id) : kNullCell; }
 
 /// The big tables: integers only, many rows.
-enum class Table : uint8_t { kEvent, kArgument, kResult, kTensor, kTensorMeta, kWrite, kNode, kEdge, kNodeRun, kStack, kTableSlot, kOpMask, kMemoryEvent, kSegment, kBlock, kCount };
+enum class Table : uint8_t { kEvent, kArgument, kResult, kTensor, kTensorMeta, kWrite, kNode, kEdge, kNodeRun, kStack, kTableSlot, kOpMask, kMemoryEvent, kSegment, kBlock, kGpuKernel, kGpuCopy,
+  kGpuSet, kGpuRuntime, kGpuDriver, kGpuSync, kGpuEvent, kGraphNode, kCount };
 struct TableShape {
   const char* name;
   uint8_t columns;
@@ -27,6 +28,9 @@ constexpr TableShape kTableShapes[] = {
     {"tensor_meta", 8, false, true}, {"write", 5, false, false},   {"node", 9, false, true},   {"edge", 4, false, false},
     {"node_run", 5, false, true},    {"stack", 5, false, true},    {"table_slot", 5, false, false}, {"op_mask", 4, false, false},
     {"memory_event", 13, false, true}, {"segment", 11, false, false}, {"block", 6, false, false},
+    {"CUPTI_ACTIVITY_KIND_KERNEL", 29, false, false}, {"CUPTI_ACTIVITY_KIND_MEMCPY", 22, false, false}, {"CUPTI_ACTIVITY_KIND_MEMSET", 13, false, false},
+    {"CUPTI_ACTIVITY_KIND_RUNTIME", 9, false, false}, {"CUPTI_ACTIVITY_KIND_DRIVER", 9, false, false},
+    {"CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", 12, false, false}, {"CUPTI_ACTIVITY_KIND_CUDA_EVENT", 8, false, false}, {"graph_node", 3, false, false},
 };
 static_assert(std::size(kTableShapes) == static_cast<size_t>(Table::kCount));
 

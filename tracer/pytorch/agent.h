@@ -115,6 +115,11 @@ void install_backward_callback();
 void record_memory(Thread*, wire::Allocation);            // kind, time and stack are filled in
 void follow_cpu_allocator();                          // from now on; once
 
+// ---- gpu.cpp
+struct GpuPart;
+const char* load_gpu_part(const char* path);          // null = done, else why not
+const GpuPart* gpu_part();                            // null = not loaded
+
 // ---- frames.cpp: Python's stack, read without the GIL (a thread's own frames stand still while it is in a kernel)
 void* python_frame(Thread*);                          // innermost, null = none
 uint32_t python_stack(Thread*, void* innermost);      // stack id

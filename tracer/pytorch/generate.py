@@ -52,6 +52,29 @@ def cxx_library():
     return sorted(paths)[:1]
 
 
+def gpu_part(torch, root, out):
+    """(arguments that make peel_gpu.so or [], why there are none). PyTorch's version.py says whether it was built with CUDA."""
+    with open(os.path.join(torch, "version.py")) as f:
+        if not re.search(r"^cuda.*= '", f.read(), re.M):
+            return [], "this PyTorch was built without CUDA"
+    packages = os.path.dirname(torch)
+    # The wheels' own headers first; a toolkit or Triton has those that the wheels leave out.
+    folders = sorted(glob.glob(os.path.join(packages, "nvidia", "*", "include")))
+    folders += [os.path.join(os.environ[k], "include") for k in ("CUDA_HOME", "CUDA_PATH") if os.environ.get(k)]
+    folders += ["/usr/local/cuda/include", "/usr/local/cuda/extras/CUPTI/include", os.path.join(packages, "triton", "backends", "nvidia", "include")]
+    folders = [f for f in folders if os.path.isdir(f)]
+    for header in ("cuda_runtime_api.h", "crt/host_defines.h", "cupti.h"):
+        if not any(os.path.exists(os.path.join(f, header)) for f in folders):
+            return [], "%s is nowhere: install CUDA's headers (a CUDA toolkit, or the wheels that PyTorch names) and record again with an empty cache" % header
+    own = os.path.join(out, "gpu.cpp")
+    with open(own, "w") as f:
+        for name in sorted(os.path.basename(p) for p in glob.glob(os.path.join(root, "tracer", "cupti", "*.cpp"))):
+            f.write('#include "tracer/cupti/%s"\n' % name)
+    lib = os.path.join(torch, "lib")
+    return (["-shared", "-O2", "-std=c++20", "-fPIC", "-fvisibility=hidden", "-w", "-DNDEBUG", "-I" + root, "-isystem", os.path.join(torch, "include")] +
+            [x for f in folders for x in ("-isystem", f)] + [own, "-L" + lib, "-lc10_cuda", "-lc10", "-ldl", "-Wl,-rpath," + lib] + cxx_library()), ""
+
+
 def split(items, n):
     size = (len(items) + n - 1) // n
     return [items[i * size:(i + 1) * size] for i in range(n)]
@@ -100,7 +123,11 @@ def main():
     flags = ["-O2", "-std=c++20", "-fPIC", "-fno-access-control", "-fvisibility=hidden", "-w", "-DNDEBUG",
              "-I" + a.root, "-I" + sysconfig.get_paths()["include"]]
     flags += [x for d in includes + [os.path.dirname(shim)] for x in ("-isystem", d)]
-    json.dump({"sources": [own] + sources, "flags": flags,
+    gpu, why_not = gpu_part(a.torch, a.root, a.out)
+    if why_not:
+        with open(os.path.join(a.out, "gpu.txt"), "w") as f:
+            f.write(why_not)
+    json.dump({"gpu": gpu, "sources": [own] + sources, "flags": flags,
                "link": ["-shared", "-L" + lib, "-ltorch_cpu", "-lc10", "-ltorch_python", "-ldl", "-Wl,-rpath," + lib] + cxx_library() + ["-Wl,--exclude-libs,libstdc++.a"],
                "library": os.path.join(a.out, "peel_agent.so")}, open(os.path.join(a.out, "build.json"), "w"), indent=1)
 

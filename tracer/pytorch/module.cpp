@@ -6,6 +6,7 @@
 
 #include <string>
 
+#include "tracer/cupti/bridge.h"
 #include "tracer/pytorch/agent.h"
 
 namespace peel::agent {
@@ -174,7 +175,39 @@ PyObject* put_fact(PyObject*, PyObject* args) {
   Py_RETURN_NONE;
 }
 
+/// A call of the GPU part: None, or why it could not be done.
+PyObject* asked(const char* why) {
+  if (why) return PyUnicode_FromString(why);
+  Py_RETURN_NONE;
+}
+PyObject* follow_cuda(PyObject*, PyObject* path) {
+  const char* text = PyUnicode_AsUTF8(path);
+  if (!text) return nullptr;
+  if (const char* why = load_gpu_part(text)) return asked(why);
+  const char* memory = gpu_part()->follow_allocator();
+  if (memory) fact("memory", memory);
+  return asked(gpu_part()->start_activity());
+}
+PyObject* gpu_activity(PyObject*, PyObject* on) {
+  if (!gpu_part()) Py_RETURN_NONE;
+  const char* why;
+  const bool start = PyObject_IsTrue(on) == 1;
+  Py_BEGIN_ALLOW_THREADS
+  why = start ? gpu_part()->start_activity() : gpu_part()->stop_activity();
+  Py_END_ALLOW_THREADS
+  return asked(why);
+}
+PyObject* flush_gpu(PyObject*, PyObject*) {
+  Py_BEGIN_ALLOW_THREADS
+  if (gpu_part()) gpu_part()->flush();
+  Py_END_ALLOW_THREADS
+  Py_RETURN_NONE;
+}
+
 PyMethodDef kMethods[] = {
+    {"follow_cuda", &follow_cuda, METH_O, "follow_cuda(library): CUDA was initialised; its allocator and activity are recorded from now on. None, or why not."},
+    {"gpu_activity", &gpu_activity, METH_O, "gpu_activity(on): takes CUPTI, or gives it back to another tool."},
+    {"flush_gpu", &flush_gpu, METH_NOARGS, "Reports what GPUs have done by now."},
     {"attach", &attach, METH_VARARGS, "attach(process_name, torch_version): tests, connects, wraps. None, or why not."},
     {"start", &start, METH_NOARGS, "Recording begins."},
     {"stop", &stop, METH_NOARGS, "Recording ends; wrappers stay and do nothing."},

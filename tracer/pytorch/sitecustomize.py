@@ -33,6 +33,7 @@ def _attach(torch, agent_path):
     _follow_registrations(torch, agent)
     _follow_modules(torch, agent)
     _follow_backward(torch, agent)
+    _follow_cuda(torch, agent, os.path.dirname(agent_path))
     agent.start()
     return None
 
@@ -105,6 +106,79 @@ def _follow_backward(torch, agent):
         wrapped = agent.in_backward_span(original)
         torch.autograd.graph._engine_run_backward = wrapped
         torch.autograd._engine_run_backward = wrapped
+
+
+def _follow_cuda(torch, agent, folder):
+    """CUDA is followed from its initialisation on; at the end what GPUs still do is waited for and reported."""
+    if not torch.version.cuda:
+        return
+    import atexit
+    import os
+
+    def say(why):
+        agent.fact("gpu", why)
+        print("peel: %s" % why, file=sys.stderr)
+
+    def begin():
+        path = os.path.join(folder, "peel_gpu.so")
+        if not os.path.exists(path):
+            why = "it was not built"
+            if os.path.exists(os.path.join(folder, "gpu.txt")):
+                with open(os.path.join(folder, "gpu.txt")) as f:
+                    why = f.read()
+            return say("GPU memory and kernels are not recorded: %s" % why)
+        why = agent.follow_cuda(path)
+        if why:
+            return say(why)
+        atexit.register(end)
+        _lend_cupti(torch, agent)
+
+    def end():
+        try:
+            torch.cuda.synchronize()
+        except Exception:  # an earlier error of the GPU: nothing more will come
+            pass
+        agent.flush_gpu()
+
+    torch.cuda._lazy_call(begin)
+
+
+def _lend_cupti(torch, agent):
+    """CUPTI serves one tool at a time: PyTorch's profiler gets it for as long as it records GPUs."""
+    autograd = torch._C._autograd
+    lent = []
+
+    def wants_gpu(activities):
+        return any("CUDA" in str(a) for a in activities or ())
+
+    def taking(original):
+        def function(config, activities, *args, **kwargs):
+            if not lent and wants_gpu(activities):
+                lent.append(True)
+                agent.gpu_activity(False)
+                agent.fact("gpu_profiler", "the program used PyTorch's profiler with CUDA: GPU kernels of that time are in its trace, not here")
+                print("peel: the program's own profiler takes CUPTI: GPU kernels of that time are in its trace, not in the recording", file=sys.stderr)
+            return original(config, activities, *args, **kwargs)
+        return function
+
+    def giving(original):
+        def function(*args, **kwargs):
+            result = original(*args, **kwargs)
+            if lent:
+                lent.clear()
+                agent.gpu_activity(True)
+            return result
+        return function
+
+    for name, wrap in (("_prepare_profiler", taking), ("_enable_profiler", taking), ("_disable_profiler", giving)):
+        original = getattr(autograd, name, None)
+        if original is None:
+            continue
+        wrapped = wrap(original)
+        setattr(autograd, name, wrapped)
+        for module in ("torch.autograd.profiler", "torch.autograd"):
+            if getattr(sys.modules.get(module), name, None) is original:
+                setattr(sys.modules[module], name, wrapped)
 
 
 def _install():

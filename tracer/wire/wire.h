@@ -57,6 +57,9 @@ enum class RecordKind : uint16_t {
   kMemory = 13,   // Allocation: an allocator's history, on the thread that asked
   kSegment = 14,  // Segment / Block: what the allocator held at the Allocation of action snapshot before them
   kBlock = 15,
+  kGpu = 16,       // GpuActivity: what CUPTI reports, on its own thread, after the fact
+  kGraphNode = 17, // GraphNode: a node of a CUDA graph was made, on the thread that captures
+  kTick = 18,      // Tick: nothing but the time; what stands before it may be taken
 };
 
 /// Every record starts so. `words` counts the whole record, this header included.
@@ -221,6 +224,34 @@ struct Block {  // a = BlockState; belongs to the Segment before it
   uint64_t address, size, requested_size;
 };
 
+enum class GpuKind : uint32_t { kKernel, kCopy, kSet, kRuntime, kDriver, kSync, kEvent };
+/// One activity of a GPU or one call of CUDA's API. Fields as in CUPTI's record of that kind; those that it lacks are 0.
+struct GpuActivity {  // a = GpuKind
+  Head head;
+  uint64_t start, end;      // ticks; 0 = not known (kEvent has none)
+  uint64_t graph_node;      // CUPTI's id of the node, 0 = none
+  uint64_t bytes;           // kCopy, kSet
+  uint32_t name;            // string id: mangled name of the kernel, or of the API function
+  uint32_t correlation;
+  uint32_t device, context, stream;
+  uint32_t thread;          // kRuntime, kDriver: the operating system's id of the thread
+  int32_t result;           // kRuntime, kDriver: return value; kSet: the value
+  uint32_t grid[3], block[3];
+  uint32_t registers, static_shared, dynamic_shared, local_per_thread, local_total;
+  uint32_t kind, from, to;  // kCopy: copy kind, source and destination memory kind; kSet: `to`; kSync: `kind` its type
+  uint32_t event;           // kSync, kEvent: id of the CUDA event
+  uint32_t pad;
+};
+struct GraphNode {  // a = 0
+  Head head;
+  uint64_t time;
+  uint64_t id, origin;  // CUPTI's; origin: the node that it is a copy of, 0 = none
+};
+struct Tick {  // a = 0
+  Head head;
+  uint64_t time;
+};
+
 struct Lost {  // a = string id of the reason (goes into table loss)
   Head head;
   uint64_t count;
@@ -315,6 +346,8 @@ struct DefName {  // kDtype, kDevice, kLayout, kThread: id as said there
   uint32_t name;
   uint32_t pad;
 };
+/// The fact that says that GPU activity will be reported, and by what; before the first report.
+constexpr const char* kGpuFact = "gpu_activity";
 struct DefFact {
   DefHead head;
   uint32_t key;

@@ -57,6 +57,7 @@ struct FakeTensor {
   uint8_t dtype = 6;  // torch.float32
   uint64_t keyset = kCpuTensor;
   std::vector<int64_t> strides = {};
+  uint64_t data = 0;  // address of the storage's bytes
 };
 struct FakeNode {
   uint32_t name = 0;
@@ -111,6 +112,7 @@ class FakeThread {
     r.head = head(wire::RecordKind::kTensor, sizeof r + dims.size() * 8, place);
     r.impl = t.impl;
     r.storage = t.storage;
+    r.data = t.data;
     r.keyset = t.keyset;
     r.version = t.version;
     r.flags = t.flags;
@@ -119,6 +121,29 @@ class FakeThread {
     return put(r, dims.data(), dims.size() * 8);
   }
   bool result(uint32_t place, FakeTensor t) { return tensor(place | wire::kResultBit, t); }
+  bool memory(wire::MemoryAction action, uint64_t address, uint64_t size, uint8_t device_type = 0, uint64_t time = 0, uint64_t pool = 0, uint64_t free = 0) {
+    wire::Busy busy(producer_);
+    wire::Allocation a{};
+    a.head = head(wire::RecordKind::kMemory, sizeof a, wire::memory_place(action, device_type, device_type ? 0 : -1));
+    a.time = time ? time : wire::ticks();
+    a.address = address;
+    a.size = size;
+    a.pool[1] = pool;
+    a.free = free;
+    return put(a);
+  }
+  bool gpu(wire::GpuActivity a, wire::GpuKind kind) {
+    a.head = head(wire::RecordKind::kGpu, sizeof a, static_cast<uint32_t>(kind));
+    return put(a);
+  }
+  bool graph_node(uint64_t id, uint64_t origin) {
+    wire::Busy busy(producer_);
+    return put(wire::GraphNode{head(wire::RecordKind::kGraphNode, sizeof(wire::GraphNode), 0), wire::ticks(), id, origin});
+  }
+  bool tick() {
+    wire::Busy busy(producer_);
+    return put(wire::Tick{head(wire::RecordKind::kTick, sizeof(wire::Tick), 0), wire::ticks()});
+  }
   bool value(uint32_t place, wire::ValueType type, const void* payload, size_t bytes, uint32_t count = 1, bool truncated = false) {
     wire::Value v{};
     v.head = head(wire::RecordKind::kValue, sizeof v + bytes, place);
