@@ -45,7 +45,13 @@ const std::string& TimelinePanel::name_of(const Session& s, const TimelineItem& 
 void TimelinePanel::draw_axis(const Pen& pen, const Area& axis, const Area& lanes) const {
   const auto& p = theme::palette();
   const Nanoseconds step = axis_step(view_, u(90));
-  const Nanoseconds zero = view_.first;
+  // Far from the beginning the places differ in digits that nobody reads: then they are told from the first one on.
+  Nanoseconds zero = view_.first;
+  const bool offset = view_.from - zero > 2000 * step;
+  if (offset) {
+    zero += (view_.from - zero) / (10 * step) * (10 * step);
+    pen.text_right(Type::kSmall, axis.x - u(8), base_of(axis.y - u(1), u(18)), p.dim, axis_text(zero - view_.first, 10 * step) + " +");
+  }
   for (Nanoseconds t = (view_.from - zero) / step * step; t <= view_.to - zero; t += step) {
     const float x = axis.x + std::round(view_.x(t + zero));
     if (x < axis.x - 1) continue;

@@ -52,7 +52,10 @@ void explain(const Session& s, const TimelineTracks& tracks, uint32_t stream, St
     const std::string late = "the launch of " + g.name(next) + " came " + duration(call->end - gap.begin) + " late";
     if (const uint32_t sync = sync_in(g, call->thread, gap.begin, call->begin); sync != UINT32_MAX) {
       gap.reason = StreamGap::Reason::kSync, gap.call = sync, gap.event = g.calls()[sync].event;
-      gap.text = idle + late + "; the program had been waiting in " + g.text(g.calls()[sync].name) + (gap.event ? ", called by " + hop_and_line(s, gap.event) : "") + ".";
+      const HostCall& waited = g.calls()[sync];
+      const Nanoseconds rest = call->begin - std::min(waited.end, call->begin);
+      gap.text = idle + "the program waited for the GPU in " + g.text(waited.name) + (gap.event ? ", called by " + hop_and_line(s, gap.event) + "," : "") +
+                 " so nothing was queued; the launch of " + g.name(next) + " came " + (rest > 0 ? duration(rest) + " after that." : "only then.");
       return;
     }
     gap.reason = StreamGap::Reason::kLateLaunch;
