@@ -331,6 +331,14 @@ void TimelinePanel::draw_lanes(Context& c, const Pen& pen, const Area& lanes) {
     }
   }
   // Hits of the search: ticks at the top.
+  if (finding_ && !found_work_.empty()) {
+    auto i = std::partition_point(found_work_.begin(), found_work_.end(), [&](const auto& w) { return w.first < view_.from; });
+    while (i != found_work_.end() && view_.x(i->first) <= lanes.w) {
+      pen.fill(lanes.x + view_.x(i->first), lanes.y, 2, u(6), color(p.focus));
+      const Nanoseconds next = view_.at(view_.x(i->first) + 3);
+      i = std::partition_point(i + 1, found_work_.end(), [&](const auto& w) { return w.first < next; });
+    }
+  }
   if (finding_ && find_.active()) {
     const auto& ids = find_.ids();
     const auto first = std::partition_point(ids.begin(), ids.end(), [&](EventId e) { return c.session->stretch(e).begin < view_.from; });

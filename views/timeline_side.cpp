@@ -93,7 +93,8 @@ float TimelinePanel::draw_find(Context& c, const Pen& pen, const Area& a) {
   find_.poll();
   if (!find_text_.empty()) find_work();
   std::string counted;
-  if (find_.busy()) counted = "searching …";
+  if (!find_.error().empty() && found_work_.empty()) counted = find_.error();
+  else if (find_.busy()) counted = "searching …";
   else if (!find_text_.empty()) counted = plural(find_.active() ? find_.ids().size() : 0, "hop") + (tracks_->gpu() ? ", " + plural(found_work_.size(), "piece", "pieces") + " of work" : "");
   pen.fill(a.x, a.y, a.w, h, color(p.sunken), u(theme::kRadius));
   ImGui::SetCursorScreenPos({a.x, a.y});

@@ -260,3 +260,22 @@ TEST_CASE("Timeline: a recording that grows is followed, and what is seen stays"
     IM_CHECK(t.probe().to >= 500'000);
   });
 }
+
+TEST_CASE("Timeline: a click where a stream stood still says what it waited for", "[gui][timeline]") {
+  Gui g(timed_session());
+  Shown t{g};
+  const EventId relu = first_of(*g.context().session, "relu_");
+  g.run([&](ImGuiTestContext* ctx) {
+    t.open(ctx);
+    ctx->KeyPress(ImGuiKey_F);
+    ctx->Yield(3);
+    const float y = ctx->ItemInfo("//Timeline###Timeline@Timeline/**/lane\\/stream 7").RectFull.GetCenter().y;
+    ctx->MouseMoveToPos({t.probe(relu).x, y - 4});
+    ctx->MouseClick();
+    ctx->Yield(3);
+    IM_CHECK(t.probe().gap.find("the launch of sgemm_128x64 came") != std::string::npos);
+    ctx->KeyPress(ImGuiKey_X);
+    ctx->Yield(2);
+    IM_CHECK(t.probe().gap.empty());
+  });
+}
