@@ -13,7 +13,7 @@ constexpr uint64_t kMaxRows = 200'000'000;             // of all tables together
 constexpr uint64_t kCheapToCopy = 20'000;              // rows: a millisecond
 const std::vector<const char*> kKernel = {"start", "end", "deviceId", "contextId", "streamId", "correlationId", "globalPid", "event", "graphNodeId",
                                           "demangledName", "shortName", "registersPerThread", "gridX", "gridY", "gridZ", "blockX", "blockY", "blockZ",
-                                          "staticSharedMemory", "dynamicSharedMemory", "localMemoryPerThread"};
+                                          "staticSharedMemory", "dynamicSharedMemory", "localMemoryPerThread", "mangledName"};
 const std::vector<const char*> kCopy = {"start", "end", "deviceId", "contextId", "streamId", "correlationId", "globalPid", "event", "graphNodeId",
                                         "bytes", "copyKind", "srcKind", "dstKind"};
 const std::vector<const char*> kSet = {"start", "end", "deviceId", "contextId", "streamId", "correlationId", "globalPid", "event", "graphNodeId",
@@ -84,6 +84,7 @@ void GpuReader::kernel(Row& r) {
   if (!good) return;
   w.in_graph = r.integer(8) != 0;
   WorkShape s{.kind = WorkKind::kKernel, .name = name(r.integer(9)), .short_name = name(r.integer(10))};
+  if (!s.name) s.name = name(r.integer(21));
   s.registers = r.count(11);
   for (int i = 0; i < 3; i++) s.grid[i] = r.count(12 + i), s.block[i] = r.count(15 + i);
   s.static_shared = r.count(18), s.dynamic_shared = r.count(19), s.local_per_thread = r.count(20);
