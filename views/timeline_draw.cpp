@@ -196,6 +196,7 @@ void TimelinePanel::draw_box(const Context& c, const Pen& pen, const Area& lanes
         pen.fill(x, y, w, bar(), color(h), w > u(6) ? u(2) : 0);
         return label(p.on_family);
       }
+      pen.fill(x, y, w, bar(), color(p.panel), u(2));  // the stream's line must not run through the text
       pen.fill(x, y, w, bar(), color(h, .3f), u(2));
       pen.frame(x, y, w, bar(), color(h), u(2));
       return label(p.text);

@@ -194,7 +194,7 @@ void TimelinePanel::draw_side(Context& c, const Pen& pen, const Area& a) {
   if (range_) y = draw_range_side(c, pen, a);
   else pen.note(a.x, base_of(a.bottom() - u(20), u(20)), "Drag to measure a stretch of time.");
   if (facts_.empty() || y + u(60) > a.bottom()) return;
-  pen.section(a.x, y, a.w, item_ && item_->kind == RowKind::kWork ? "From line to kernel" : "Selected");
+  pen.section(a.x, y, a.w, std::any_of(facts_.begin(), facts_.end(), [](const TimelineFact& f) { return f.what == "launch"; }) ? "From line to kernel" : "Selected");
   y += u(24);
   int index = 0;
   for (const TimelineFact& f : facts_) {
