@@ -10,9 +10,10 @@ namespace {
 
 constexpr int64_t kLatest = int64_t{1} << 60;          // 36 years: no recording is longer
 constexpr uint64_t kMaxRows = 200'000'000;             // of all tables together
+constexpr uint64_t kCheapToCopy = 20'000;              // rows: a millisecond
 const std::vector<const char*> kKernel = {"start", "end", "deviceId", "contextId", "streamId", "correlationId", "globalPid", "event", "graphNodeId",
                                           "demangledName", "shortName", "registersPerThread", "gridX", "gridY", "gridZ", "blockX", "blockY", "blockZ",
-                                          "staticSharedMemory", "dynamicSharedMemory", "localMemoryPerThread"};
+                                          "staticSharedMemory", "dynamicSharedMemory", "localMemoryPerThread", "mangledName"};
 const std::vector<const char*> kCopy = {"start", "end", "deviceId", "contextId", "streamId", "correlationId", "globalPid", "event", "graphNodeId",
                                         "bytes", "copyKind", "srcKind", "dstKind"};
 const std::vector<const char*> kSet = {"start", "end", "deviceId", "contextId", "streamId", "correlationId", "globalPid", "event", "graphNodeId",
@@ -83,6 +84,7 @@ void GpuReader::kernel(Row& r) {
   if (!good) return;
   w.in_graph = r.integer(8) != 0;
   WorkShape s{.kind = WorkKind::kKernel, .name = name(r.integer(9)), .short_name = name(r.integer(10))};
+  if (!s.name) s.name = name(r.integer(21));
   s.registers = r.count(11);
   for (int i = 0; i < 3; i++) s.grid[i] = r.count(12 + i), s.block[i] = r.count(15 + i);
   s.static_shared = r.count(18), s.dynamic_shared = r.count(19), s.local_per_thread = r.count(20);
@@ -158,7 +160,7 @@ void GpuReader::read(ReadConnection& db, const char* table, const std::vector<co
 
 GpuOwners GpuReader::owners(const Tables& tables, const Columns& columns) const {
   GpuOwners o;
-  for (const Process& p : tables.processes()) o.processes[p.os_id & 0xffffff] = p.id;
+  for (const RecordedProcess& p : tables.processes()) o.processes[p.os_id & 0xffffff] = p.id;
   for (uint32_t i = 0; i < tables.threads.end(); i++) {
     if (const Thread* t = tables.threads.get(i)) o.threads[{t->process, t->os_id & 0xffffff}] = t->id;
   }
@@ -183,7 +185,7 @@ std::shared_ptr<const GpuActivity> GpuReader::refresh(ReadConnection& db, Tables
   // Each version that is handed out is a whole copy: as many as keep the cost of copying below that of reading.
   const uint64_t fresh = builder_.rows() - shown_;
   ended_ = last;
-  if (!builder_.rows() || (!last && fresh < std::max<uint64_t>(1, shown_ / 8))) return nullptr;
+  if (!builder_.rows() || (!last && fresh < (shown_ < kCheapToCopy ? 1 : shown_ / 8))) return nullptr;
   shown_ = builder_.rows();
   return builder_.build(owners(tables, columns), last);
 }

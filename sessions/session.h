@@ -55,7 +55,7 @@ struct Op {
 struct Kernel { OpId op; KeyId key; std::string rule, convention, registered_at; bool fallthrough; };
 struct Tls { uint64_t included, excluded; bool grad_mode, inference_mode; std::string modes; };
 struct Thread { ThreadId id; uint32_t process; int64_t os_id; std::string name; };
-struct Process { uint32_t id; int64_t os_id; std::string name; };
+struct RecordedProcess { uint32_t id; int64_t os_id; std::string name; };
 struct Frame { StackId id, parent; std::string_view file, function; int line; };
 struct Slot { int slot; KernelId kernel; EventId since; bool stale; };
 struct Mask { int backend; /* -1 = all */ uint64_t mask; EventId since; };
@@ -141,7 +141,7 @@ class Session {
   virtual const Tls& tls(TlsId) const = 0;
   virtual std::vector<Thread> threads() const = 0;
   virtual const Thread* thread(ThreadId) const = 0;
-  virtual std::vector<Process> processes() const { return {}; }
+  virtual std::vector<RecordedProcess> processes() const { return {}; }
   virtual Frame frame(StackId) const = 0;
   virtual StackId user_frame(StackId) const = 0;  // innermost frame of the user's own code (not torch, not site-packages, not frozen); 0 = none
   virtual std::vector<Slot> table(OpId, EventId at) const = 0;   // the operator's table as of that hop

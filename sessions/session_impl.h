@@ -62,7 +62,7 @@ class SessionImpl final : public Session {
   const Tls& tls(TlsId) const override;
   std::vector<Thread> threads() const override;
   const Thread* thread(ThreadId t) const override { return tables_.threads.get(t.value); }
-  std::vector<Process> processes() const override { return tables_.processes(); }
+  std::vector<RecordedProcess> processes() const override { return tables_.processes(); }
   std::shared_ptr<const GpuActivity> gpu() const override;
   Frame frame(StackId) const override;
   StackId user_frame(StackId) const override;

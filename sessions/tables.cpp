@@ -220,12 +220,12 @@ bool Tables::read_threads(ReadConnection& db) {
 
 bool Tables::read_processes(ReadConnection& db) {
   if (!has_table(db, "process", {"id", "os_id", "name"}, &trouble_)) return false;
-  std::vector<Process> fresh;
+  std::vector<RecordedProcess> fresh;
   ReadStatement s(db, "SELECT id, os_id, name FROM process ORDER BY id LIMIT 65536");
   while (s.step()) fresh.push_back({id_of(s, 0), s.integer(1), s.text(2)});
   std::unique_lock lock(mutex_);
   const bool same = std::equal(fresh.begin(), fresh.end(), processes_.begin(), processes_.end(),
-                               [](const Process& a, const Process& b) { return a.id == b.id && a.os_id == b.os_id && a.name == b.name; });
+                               [](const RecordedProcess& a, const RecordedProcess& b) { return a.id == b.id && a.os_id == b.os_id && a.name == b.name; });
   if (!same) processes_ = std::move(fresh);
   return !same;
 }

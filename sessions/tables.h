@@ -48,7 +48,7 @@ class Tables {
   uint64_t mask(OpId, EventId at, int backend) const;  // all ones when none is known
   std::vector<KernelId> kernels_of(OpId) const;
   KeyId key_by_name(std::string_view) const;
-  std::vector<Process> processes() const;
+  std::vector<RecordedProcess> processes() const;
   std::vector<Span> spans() const;
   std::vector<Raised> raised() const;
   std::vector<Raised> raised_in(EventId first, EventId last) const;
@@ -98,7 +98,7 @@ class Tables {
   std::unordered_map<uint32_t, std::vector<Versions<Slot>>> slots_;
   std::unordered_map<uint32_t, std::vector<Versions<Mask>>> masks_;
   std::unordered_map<uint32_t, std::vector<KernelId>> kernels_of_;
-  std::vector<Process> processes_;
+  std::vector<RecordedProcess> processes_;
   std::vector<Span> spans_;
   std::vector<Raised> raised_;  // by event
   std::vector<Output> output_;

@@ -106,7 +106,7 @@ std::vector<Loss> Tables::losses() const {
   return losses_;
 }
 
-std::vector<Process> Tables::processes() const {
+std::vector<RecordedProcess> Tables::processes() const {
   std::shared_lock lock(mutex_);
   return processes_;
 }

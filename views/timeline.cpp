@@ -41,7 +41,7 @@ bool TimelinePanel::prepare(Context& c, const Area& a) {
   }
   const bool ready = s.progress().ready;
   // A recording that has ended is put in order once more: iterations are known only now.
-  const bool again = tracks_ && built_live_ && !s.live() && ready;
+  const bool again = tracks_ && ((built_live_ && !s.live() && ready) || tracks_->wants_rebuild(s));
   if ((!tracks_ || again) && !building_.busy() && (ready || s.live()) && s.size()) {
     built_live_ = s.live(), built_ = 0;
     building_.start([&s, this](const std::atomic<bool>& cancelled) { return TimelineTracks::build(s, cancelled, &built_); });
@@ -331,7 +331,7 @@ void TimelinePanel::draw(Context& c) {
 }
 
 bool TimelinePanel::probe(EventId e, TimelineProbe& p) const {
-  p.busy = busy(), p.from = view_.from, p.to = view_.to, p.measured = range_ && stats_.whole, p.range_hops = stats_.hops;
+  p.busy = busy(), p.from = view_.from, p.to = view_.to, p.measured = range_ && stats_.whole, p.range_hops = stats_.hops, p.gap = gap_ ? gap_->text : "";
   for (const DrawnRow& r : rows_) {
     if (r.kind != RowKind::kHop || !tracks_) continue;
     for (const LaneBox& b : r.boxes) {

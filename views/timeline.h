@@ -16,6 +16,7 @@ struct TimelineProbe {
   Nanoseconds from = 0, to = 0;
   bool busy = false, measured = false;
   uint64_t range_hops = 0;
+  std::string gap;         // what is said about the idle stretch that was clicked
 };
 bool timeline_probe(const Panel&, EventId, TimelineProbe&);
 

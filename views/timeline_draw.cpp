@@ -45,7 +45,13 @@ const std::string& TimelinePanel::name_of(const Session& s, const TimelineItem& 
 void TimelinePanel::draw_axis(const Pen& pen, const Area& axis, const Area& lanes) const {
   const auto& p = theme::palette();
   const Nanoseconds step = axis_step(view_, u(90));
-  const Nanoseconds zero = view_.first;
+  // Far from the beginning the places differ in digits that nobody reads: then they are told from the first one on.
+  Nanoseconds zero = view_.first;
+  const bool offset = view_.from - zero > 2000 * step;
+  if (offset) {
+    zero += (view_.from - zero) / (10 * step) * (10 * step);
+    pen.text_right(Type::kSmall, axis.x - u(8), base_of(axis.y - u(1), u(18)), p.dim, axis_text(zero - view_.first, 10 * step) + " +");
+  }
   for (Nanoseconds t = (view_.from - zero) / step * step; t <= view_.to - zero; t += step) {
     const float x = axis.x + std::round(view_.x(t + zero));
     if (x < axis.x - 1) continue;
@@ -190,6 +196,7 @@ void TimelinePanel::draw_box(const Context& c, const Pen& pen, const Area& lanes
         pen.fill(x, y, w, bar(), color(h), w > u(6) ? u(2) : 0);
         return label(p.on_family);
       }
+      pen.fill(x, y, w, bar(), color(p.panel), u(2));  // the stream's line must not run through the text
       pen.fill(x, y, w, bar(), color(h, .3f), u(2));
       pen.frame(x, y, w, bar(), color(h), u(2));
       return label(p.text);
@@ -325,6 +332,14 @@ void TimelinePanel::draw_lanes(Context& c, const Pen& pen, const Area& lanes) {
     }
   }
   // Hits of the search: ticks at the top.
+  if (finding_ && !found_work_.empty()) {
+    auto i = std::partition_point(found_work_.begin(), found_work_.end(), [&](const auto& w) { return w.first < view_.from; });
+    while (i != found_work_.end() && view_.x(i->first) <= lanes.w) {
+      pen.fill(lanes.x + view_.x(i->first), lanes.y, 2, u(6), color(p.focus));
+      const Nanoseconds next = view_.at(view_.x(i->first) + 3);
+      i = std::partition_point(i + 1, found_work_.end(), [&](const auto& w) { return w.first < next; });
+    }
+  }
   if (finding_ && find_.active()) {
     const auto& ids = find_.ids();
     const auto first = std::partition_point(ids.begin(), ids.end(), [&](EventId e) { return c.session->stretch(e).begin < view_.from; });

@@ -52,11 +52,14 @@ void explain(const Session& s, const TimelineTracks& tracks, uint32_t stream, St
     const std::string late = "the launch of " + g.name(next) + " came " + duration(call->end - gap.begin) + " late";
     if (const uint32_t sync = sync_in(g, call->thread, gap.begin, call->begin); sync != UINT32_MAX) {
       gap.reason = StreamGap::Reason::kSync, gap.call = sync, gap.event = g.calls()[sync].event;
-      gap.text = idle + late + "; the program had been waiting in " + g.text(g.calls()[sync].name) + (gap.event ? ", called by " + hop_and_line(s, gap.event) : "") + ".";
+      const HostCall& waited = g.calls()[sync];
+      const Nanoseconds rest = call->begin - std::min(waited.end, call->begin);
+      gap.text = idle + "the program waited for the GPU in " + g.text(waited.name) + (gap.event ? ", called by " + hop_and_line(s, gap.event) + "," : "") +
+                 " so nothing was queued; the launch of " + g.name(next) + " came " + (rest > 0 ? duration(rest) + " after that." : "only then.");
       return;
     }
     gap.reason = StreamGap::Reason::kLateLaunch;
-    const EventId busy = hop_at(s, tracks, call->thread, gap.begin + (call->begin - gap.begin) / 2, false);
+    const EventId busy = hop_at(s, tracks, call->thread, gap.begin + (call->begin - gap.begin) / 2);
     gap.text = idle + late + "; meanwhile the CPU was " + (busy ? "in " + hop_and_line(s, busy) : "outside of any operator, in Python") + ".";
     if (busy) gap.event = busy;
     return;
@@ -87,22 +90,17 @@ const char* gap_name(StreamGap::Reason r) {
   return names[static_cast<size_t>(r)];
 }
 
-EventId hop_at(const Session& s, const TimelineTracks& tracks, ThreadId thread, Nanoseconds t, bool inner) {
+EventId hop_at(const Session& s, const TimelineTracks& tracks, ThreadId thread, Nanoseconds t) {
   const auto index = tracks.track_of(thread);
   if (!index) return {};
   const Track& track = tracks.tracks()[*index];
-  EventId found;
-  for (size_t r = track.first_hop_row; r < track.rows.size(); r++) {
-    const Lane& lane = track.rows[r].lane;
-    const uint32_t i = lane.first_from(*tracks.stretches(s, track, track.rows[r]), t + 1);
-    if (i == 0) break;
-    const EventId e{lane.item(i - 1)};
-    const Stretch at = s.stretch(e);
-    if (at.end != kOpen && at.end <= t) break;
-    found = e;
-    if (!inner) break;
-  }
-  return found;
+  if (track.first_hop_row >= track.rows.size()) return {};
+  const TimelineRow& roots = track.rows[track.first_hop_row];
+  const uint32_t i = roots.lane.first_from(*tracks.stretches(s, track, roots), t + 1);
+  if (i == 0) return {};
+  const EventId e{roots.lane.item(i - 1)};
+  const Stretch at = s.stretch(e);
+  return at.end == kOpen || at.end > t ? e : EventId{};
 }
 
 std::optional<StreamGap> gap_at(const Session& s, const TimelineTracks& tracks, uint32_t stream, Nanoseconds t) {

@@ -28,7 +28,7 @@ const char* gap_name(StreamGap::Reason);
 /// The idle stretch of the stream at t; nothing while the stream works.
 std::optional<StreamGap> gap_at(const Session&, const TimelineTracks&, uint32_t stream, Nanoseconds t);
 
-/// The outermost hop of a thread that was open at t, or the innermost when `inner`; 0 = none.
-EventId hop_at(const Session&, const TimelineTracks&, ThreadId, Nanoseconds t, bool inner);
+/// The outermost hop of a thread that was open at t; 0 = none.
+EventId hop_at(const Session&, const TimelineTracks&, ThreadId, Nanoseconds t);
 
 }  // namespace peel::views

@@ -64,7 +64,7 @@ std::string axis_text(Nanoseconds t, Nanoseconds step) {
   for (const auto& u : units) {
     if (size < u.ns) continue;
     int digits = 0;
-    for (Nanoseconds s = step; s < u.ns && digits < 6; s *= 10) digits++;
+    for (Nanoseconds s = step; s < u.ns && digits < 9; s *= 10) digits++;
     char b[48];
     std::snprintf(b, sizeof b, "%.*f %s", digits, static_cast<double>(t) / static_cast<double>(u.ns), u.name);
     return b;

@@ -93,7 +93,8 @@ float TimelinePanel::draw_find(Context& c, const Pen& pen, const Area& a) {
   find_.poll();
   if (!find_text_.empty()) find_work();
   std::string counted;
-  if (find_.busy()) counted = "searching …";
+  if (!find_.error().empty() && found_work_.empty()) counted = find_.error();
+  else if (find_.busy()) counted = "searching …";
   else if (!find_text_.empty()) counted = plural(find_.active() ? find_.ids().size() : 0, "hop") + (tracks_->gpu() ? ", " + plural(found_work_.size(), "piece", "pieces") + " of work" : "");
   pen.fill(a.x, a.y, a.w, h, color(p.sunken), u(theme::kRadius));
   ImGui::SetCursorScreenPos({a.x, a.y});
@@ -193,7 +194,7 @@ void TimelinePanel::draw_side(Context& c, const Pen& pen, const Area& a) {
   if (range_) y = draw_range_side(c, pen, a);
   else pen.note(a.x, base_of(a.bottom() - u(20), u(20)), "Drag to measure a stretch of time.");
   if (facts_.empty() || y + u(60) > a.bottom()) return;
-  pen.section(a.x, y, a.w, item_ && item_->kind == RowKind::kWork ? "From line to kernel" : "Selected");
+  pen.section(a.x, y, a.w, std::any_of(facts_.begin(), facts_.end(), [](const TimelineFact& f) { return f.what == "launch"; }) ? "From line to kernel" : "Selected");
   y += u(24);
   int index = 0;
   for (const TimelineFact& f : facts_) {

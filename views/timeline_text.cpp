@@ -1,5 +1,6 @@
 #include "views/timeline_text.h"
 
+#include <algorithm>
 #include <cstdio>
 
 namespace peel::views {
@@ -91,6 +92,16 @@ std::vector<TimelineFact> item_facts(const Session& s, const TimelineTracks& t, 
     const Event e = s.event(event);
     out.push_back({"hop", count_text(event.value) + ", " + kind_name(e.kind), {}, true});
     if (e.node) out.push_back({"node", std::string(s.node(e.node).name), {}, true});
+    if (t.gpu()) {
+      constexpr size_t kListed = 4;
+      const auto works = t.gpu()->works_of(e.id, e.last, 1000);
+      for (size_t w = 0; w < std::min(works.size(), kListed); w++) {
+        const Work& work = t.gpu()->work(works[w]);
+        if (const HostCall* c = t.gpu()->call_of(work)) out.push_back({"launch", t.gpu()->text(c->name) + "  correlation " + std::to_string(work.correlation), {}, true});
+        out.push_back({t.gpu()->shape(work).kind == WorkKind::kKernel ? "kernel" : "work", duration(work.end - work.begin) + "  " + t.gpu()->name(work), {}, true});
+      }
+      if (works.size() > kListed) out.push_back({"", count_text(works.size() - kListed) + (works.size() == 1000 ? " or more" : "") + " more pieces of work", {}});
+    }
   } else if (i.kind == RowKind::kSpan) {
     out.push_back({"kind", t.spans()[i.item].kind, {}});
   } else if (i.kind == RowKind::kCall) {
@@ -154,6 +165,9 @@ Parts item_sentence(const Session& s, const TimelineTracks& t, const TimelineIte
     if (c.works) say(" and started " + plural(c.works, "piece") + " of work");
   } else if (i.kind == RowKind::kHop) {
     const Event e = s.event(event);
+    // The layer that launched one thing: from the operator to the kernel.
+    if (t.gpu() && is_redispatch(e.kind))
+      if (const auto own = t.gpu()->works_of(e.id, e.id, 2); own.size() == 1) return item_sentence(s, t, {RowKind::kWork, own[0].index, own[0].stream});
     const std::string key = key_of(s, e);
     say(hop_name(s, event), true);
     say(" took " + took);

@@ -63,7 +63,7 @@ Track& TimelineTracks::thread_track(ThreadId thread) {
 void TimelineTracks::add_hop(const Event& e) {
   Track& t = thread_track(e.thread);
   saw(e.begin, e.end);
-  if (e.kind == Kind::kBackwardNode && e.depth == 0 && e.thread != main_) node_runs_.push_back(e.id);
+  if (e.kind == Kind::kBackwardNode && e.depth == 0 && e.thread != main_) node_runs_.push_back(e.id), runners_.insert(e.thread.value);
   if (e.depth >= kMaxDepth) {
     too_deep_++;
     return;
@@ -109,11 +109,17 @@ bool TimelineTracks::extend(const Session& s, uint32_t limit) {
     const size_t before = spans_.size();
     load_spans(s);
     fresh = fresh || spans_.size() != before;
-    if (s.gpu() != gpu_) load_gpu(s), fresh = true;
+    if (s.gpu() != gpu_ && !wants_rebuild(s)) load_gpu(s), fresh = true;
     find_waits(s);
   }
   if (fresh || tracks != tracks_.size()) name_and_sort(s);
   return fresh;
+}
+
+bool TimelineTracks::wants_rebuild(const Session& s) const {
+  constexpr uint64_t most = 100'000;  // about 10 ms
+  const auto g = s.gpu();
+  return g && g != gpu_ && g->works() + g->calls().size() > most;
 }
 
 void TimelineTracks::load_iterations(const Session& s) {
@@ -190,7 +196,7 @@ void TimelineTracks::load_gpu(const Session& s) {
   }
   for (uint32_t n = 0; n < gpu_->streams().size(); n++) {
     const peel::Stream& stream = gpu_->streams()[n];
-    Track t{.kind = Track::Kind::kStream, .key = uint64_t{3} << 32 | uint64_t{stream.device} << 48 | (stream.context & 15) << 28 | (stream.id & 0xfffffff)};
+    Track t{.kind = Track::Kind::kStream, .key = uint64_t{3} << 32 | uint64_t{stream.process & 255} << 40 | uint64_t{stream.device} << 48 | (stream.context & 15) << 28 | (stream.id & 0xfffffff)};
     t.process = stream.process, t.stream = n;
     for (uint32_t i = 0; i < stream.work.size(); i++) {
       const Work& w = stream.work[i];
@@ -220,14 +226,12 @@ void TimelineTracks::find_waits(const Session& s) {
 
 void TimelineTracks::name_and_sort(const Session& s) {
   std::erase_if(tracks_, [](const Track& t) { return t.kind == Track::Kind::kProcess; });
-  std::unordered_map<uint32_t, int> runners;  // threads that run nodes only
-  for (EventId e : node_runs_) runners[s.event(e).thread.value]++;
   for (Track& t : tracks_) {
     const Thread* thread = t.thread ? s.thread(t.thread) : nullptr;
     if (thread) t.process = thread->process;
     if (t.kind == Track::Kind::kThread) {
       const bool main = t.thread == main_;
-      t.name = main ? "main thread" : runners.contains(t.thread.value) ? "autograd thread" : "thread " + std::to_string(t.thread.value);
+      t.name = main ? "main thread" : runners_.contains(t.thread.value) ? "autograd thread" : "thread " + std::to_string(t.thread.value);
       t.note = thread && thread->os_id > 0 ? (thread->name.empty() ? "tid" : thread->name) + " " + std::to_string(thread->os_id) : "";
     } else if (t.kind == Track::Kind::kCalls) {
       t.name = "CUDA calls";
@@ -240,7 +244,7 @@ void TimelineTracks::name_and_sort(const Session& s) {
   }
   std::map<uint32_t, std::string> processes;
   for (const Track& t : tracks_) processes[t.process] = t.process ? "process " + std::to_string(t.process) : "other processes";
-  for (const Process& p : s.processes()) if (processes.contains(p.id) && p.os_id > 0) processes[p.id] = (p.name.empty() ? "process" : base_name(p.name)) + " " + std::to_string(p.os_id);
+  for (const RecordedProcess& p : s.processes()) if (processes.contains(p.id) && p.os_id > 0) processes[p.id] = (p.name.empty() ? "process" : base_name(p.name)) + " " + std::to_string(p.os_id);
   if (processes.size() > 1) {
     for (const auto& [id, name] : processes) {
       Track head{.kind = Track::Kind::kProcess, .key = uint64_t{4} << 32 | id, .name = name};

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -61,6 +62,8 @@ class TimelineTracks {
   /// Takes in up to `limit` new hops, and spans and GPU activity when they changed. True: something is new.
   bool extend(const Session&, uint32_t limit);
   uint32_t hops() const { return hops_; }
+  /// There is newer GPU activity, and so much that taking it in would hold up a frame: build anew.
+  bool wants_rebuild(const Session&) const;
 
   const std::vector<Track>& tracks() const { return tracks_; }  // in the order in which they are shown
   const GpuActivity* gpu() const { return gpu_.get(); }
@@ -95,6 +98,7 @@ class TimelineTracks {
   std::vector<NamedStretch> iterations_;
   std::vector<ThreadWait> waits_;
   std::vector<EventId> node_runs_;       // outermost hops that are runs of nodes, of threads other than the first
+  std::set<uint32_t> runners_;           // those threads
   ThreadId main_;
   Nanoseconds begin_ = INT64_MAX, end_ = 0;
   uint64_t too_deep_ = 0;

@@ -228,3 +228,54 @@ TEST_CASE("Timeline: lanes fold and can be pinned", "[gui][timeline]") {
     IM_CHECK(t.probe(linear).y > y);  // the stream lies above it now
   });
 }
+
+TEST_CASE("Timeline: a recording that grows is followed, and what is seen stays", "[gui][timeline]") {
+  auto made = timed_session();
+  made->live_ = true;
+  FakeSession& s = *made;
+  Gui g(std::move(made));
+  Shown t{g};
+  g.run([&](ImGuiTestContext* ctx) {
+    ctx->KeyPress(ImGuiMod_Ctrl | ImGuiKey_4);
+    ctx->Yield(2);
+    for (int i = 0; i < 2000 && (t.probe().busy || t.probe().to <= 1); i++) ctx->SleepNoSkip(.001f, .001f);
+    ctx->Yield(3);
+    ctx->KeyPress(ImGuiKey_F);
+    ctx->Yield(2);
+    for (int i = 0; i < 6; i++) ctx->KeyPress(ImGuiKey_W);
+    ctx->Yield(2);
+    const auto before = t.probe();
+    const EventId fresh = s.hop({}, s.op("aten::late"), Kind::kCall, key::kCpu, bit::kTensor, 0, 500'000, 600'000);
+    s.generation_++;
+    ctx->Yield(3);
+    IM_CHECK_EQ(t.probe().from, before.from);
+    IM_CHECK_EQ(t.probe().to, before.to);
+    g.context().select(fresh);
+    ctx->Yield(3);
+    IM_CHECK(t.probe().to >= 500'000);
+    s.live_ = false;
+    s.generation_++;
+    g.settle(ctx);
+    ctx->Yield(3);
+    IM_CHECK(t.probe().to >= 500'000);
+  });
+}
+
+TEST_CASE("Timeline: a click where a stream stood still says what it waited for", "[gui][timeline]") {
+  Gui g(timed_session());
+  Shown t{g};
+  const EventId relu = first_of(*g.context().session, "relu_");
+  g.run([&](ImGuiTestContext* ctx) {
+    t.open(ctx);
+    ctx->KeyPress(ImGuiKey_F);
+    ctx->Yield(3);
+    const float y = ctx->ItemInfo("//Timeline###Timeline@Timeline/**/lane\\/stream 7").RectFull.GetCenter().y;
+    ctx->MouseMoveToPos({t.probe(relu).x, y - 4});
+    ctx->MouseClick();
+    ctx->Yield(3);
+    IM_CHECK(t.probe().gap.find("the launch of sgemm_128x64 came") != std::string::npos);
+    ctx->KeyPress(ImGuiKey_X);
+    ctx->Yield(2);
+    IM_CHECK(t.probe().gap.empty());
+  });
+}

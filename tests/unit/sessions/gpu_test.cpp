@@ -133,6 +133,20 @@ TEST_CASE("gpu: rows that make no sense are put right or left out, and told", "[
   }
 }
 
+TEST_CASE("gpu: a kernel is called by what there is of its names", "[gpu]") {
+  MadeSession m;
+  hops(m, 1);
+  const std::string brief = std::to_string(m.string("relu")), full = std::to_string(m.string("void relu<float>(float*)")), mangled = std::to_string(m.string("_Z4relu"));
+  for (const std::string& names : {brief + "," + full + "," + mangled, "NULL," + full + "," + mangled, "NULL,NULL," + mangled, std::string("NULL,999999,-4")})
+    m.sql("INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL(start, end, streamId, shortName, demangledName, mangledName) VALUES(1, 2, 7, " + names + ")");
+  const auto s = m.open();
+  REQUIRE(s->gpu());
+  const GpuActivity& g = *s->gpu();
+  std::vector<std::string> names;
+  for (uint32_t i = 0; i < 4; i++) names.push_back(g.name(g.work({0, i})) + " / " + g.full_name(g.work({0, i})));
+  CHECK(names == std::vector<std::string>{"relu / void relu<float>(float*)", "void relu<float>(float*) / void relu<float>(float*)", "_Z4relu / _Z4relu", " / "});
+}
+
 TEST_CASE("gpu: a table that is something else is left out", "[gpu][hostile]") {
   for (const char* sql : {"DROP TABLE CUPTI_ACTIVITY_KIND_KERNEL; CREATE VIEW CUPTI_ACTIVITY_KIND_KERNEL AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n) SELECT i AS start FROM n",
                           "ALTER TABLE CUPTI_ACTIVITY_KIND_KERNEL RENAME COLUMN event TO evnt",

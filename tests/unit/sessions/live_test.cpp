@@ -105,6 +105,38 @@ TEST_CASE("live: a growing file is followed to its end", "[sessions][live]") {
   CHECK((*opened)->bookmarks().size() == 1);
 }
 
+TEST_CASE("live: GPU activity is followed; calls may come after the work that they started", "[sessions][live][gpu]") {
+  const std::string path = test_folder() + "/gpu.peel";
+  auto drain = Drain::create({.path = path});
+  REQUIRE(drain);
+  auto opened = Session::open(path, true);
+  REQUIRE(opened);
+  const Session& s = **opened;
+  CHECK(!s.gpu());
+  std::shared_ptr<const GpuActivity> first;
+  {
+    Author a(path);
+    a.write("INSERT INTO op VALUES(1,'aten::mm','',NULL); INSERT INTO thread VALUES(1,5,1,NULL); INSERT INTO process VALUES(1,5,NULL,'p',0,NULL);"
+            "INSERT INTO event VALUES(1,NULL,1,1,0,NULL,NULL,NULL,NULL,NULL,NULL,100,900,0);"
+            "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL(start, end, deviceId, streamId, correlationId, globalPid) VALUES(500, 600, 0, 7, 3, 5 << 24)");
+    REQUIRE(soon([&] { return s.gpu() != nullptr; }));
+    first = s.gpu();
+    CHECK(first->works() == 1);
+    CHECK_FALSE(first->work({0, 0}).event);
+    const uint64_t before = s.generation();
+    a.write("INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES(200, 250, 0, (5 << 24) + 5, 3, NULL, 0, NULL, 1)");
+    REQUIRE(soon([&] { return s.gpu() != first; }));
+    CHECK(soon([&] { return s.generation() > before; }));
+    CHECK(s.gpu()->work({0, 0}).event == EventId{1});
+    CHECK(s.gpu()->calls()[0].thread == ThreadId{1});
+    CHECK(first->calls().empty());
+  }
+  CHECK((*drain)->finish("complete", 0));
+  REQUIRE(soon([&] { return !s.live(); }));
+  CHECK(s.gpu()->works() == 1);
+  CHECK(s.trouble() == "");
+}
+
 TEST_CASE("live: the recorder dies", "[sessions][live]") {
   const std::string path = test_folder() + "/dies.peel";
   int ready[2];

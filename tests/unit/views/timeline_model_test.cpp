@@ -272,6 +272,11 @@ TEST_CASE("timeline: arrows from the hop over the launch to the kernel, and from
   const auto visible = arrows_in(*o.t, *o.s, o.rows(), o.view);
   CHECK(visible.size() >= 20);
   CHECK(item_sentence(*o.s, *o.t, TimelineItem{RowKind::kWork, kernel.index, kernel.stream}).size() > 4);
+  const EventId layer = o.s->gpu()->work(kernel).event;
+  CHECK(plain(item_sentence(*o.s, *o.t, TimelineItem{RowKind::kHop, layer.value})).starts_with("addmm launched sgemm_128x64 from its CUDA layer; it ran 28 µs, "));
+  bool launch = false;
+  for (const TimelineFact& f : item_facts(*o.s, *o.t, TimelineItem{RowKind::kHop, addmm.value})) launch = launch || (f.what == "launch" && f.text.starts_with("cudaLaunchKernel"));
+  CHECK(launch);
   const std::string tip = item_tip(*o.s, *o.t, TimelineItem{RowKind::kWork, kernel.index, kernel.stream});
   for (const char* part : {"sgemm_128x64", "train_cuda.py:17", "24 × 1 × 1", "256 × 1 × 1", "40 a thread", "16.0 KiB dynamic", "cudaLaunchKernel"}) {
     INFO(tip);
@@ -331,7 +336,7 @@ TEST_CASE("timeline: what a stream waited for", "[timeline]") {
   REQUIRE(waited);
   CHECK(waited->reason == Reason::kSync);
   CHECK(waited->event == item);
-  CHECK(waited->text.find("cudaStreamSynchronize, called by item") != std::string::npos);
+  CHECK(waited->text == "Idle for 3.30 ms: the program waited for the GPU in cudaStreamSynchronize, called by item, so nothing was queued; the launch of kern came 100 µs after that.");
   const auto after = at(t->end());
   CHECK((!after || after->reason == Reason::kNothingAsked));
   CHECK_FALSE(gap_at(s, *t, 99, 5));
