@@ -97,6 +97,7 @@ void OperatorEntry::register_schema(FunctionSchema s, std::string debug, AliasAn
 void OperatorEntry::deregister_schema() { schema_now_.store(nullptr, std::memory_order_release); }
 
 void OperatorEntry::register_kernel(const Kernel* k) {
+  if (k->function.inferred && schema()) check_inferred_schema(*schema(), *k, schema_debug_);
   if (k->function.signature) {
     const std::type_info* known = signature();
     if (known && *known != *k->function.signature) {
@@ -107,7 +108,6 @@ void OperatorEntry::register_kernel(const Kernel* k) {
     if (!known) signature_debug_ = k->debug;
     signature_.store(k->function.signature, std::memory_order_release);
   }
-  if (k->function.inferred && schema()) check_inferred_schema(*schema(), *k, schema_debug_);
   registrations_[k->key].push_back(k);
   update(k->key);
 }

@@ -70,9 +70,12 @@ def one_line(text):
 
 
 def registrations(dump):
-    """(key, words, debug, inferred schema) in the order of registration per key: the dump has the newest first."""
+    """(key, words, debug, inferred schema): of one key the oldest first, where the dump has the newest first. Among keys the time order is not
+    told; backends before aliases, and implicit after explicit, leave no stored slot stale, as import leaves none in stock."""
     rows = [m.groups() for m in map(DUMP_LINE.match, dump.splitlines()) if m]
-    return [(key, words.strip(), debug, inferred) for key, _, _, debug, inferred, words in reversed(rows)]
+    order = {"Autograd": 5, "CompositeImplicitAutograd": 4, "FuncTorchBatchedDecomposition": 3, "CompositeImplicitAutogradNestedTensor": 2}
+    rows = sorted(reversed(rows), key=lambda r: order.get(r[0], 1) if r[1] else 0)
+    return [(key, words.strip(), debug, inferred) for key, _, _, debug, inferred, words in rows]
 
 
 def feed_operator(name, dump):
