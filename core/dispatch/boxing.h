@@ -24,7 +24,7 @@ struct Scalar {
   }()) {}
 };
 
-/// `Held` owns what `take` read off the stack while the kernel runs; the kernel gets `Held&` converted to its own type.
+/// `Held` owns what `take` took off the stack while the kernel runs; the kernel gets `Held&` converted to its own type.
 template <class T>
 struct Boxing;
 
@@ -61,8 +61,10 @@ template <class T>
 struct Boxing<T> {
   using Held = T;
   static Type type() { return {Type::Kind::kPlain, "Tensor", {}}; }
-  static Held take(const IValue& v) { return T(v.to_tensor().object()); }
+  static Held take(const IValue& v) { return T(v.to_tensor().release()); }
+  static Held take(IValue& v) { return T(v.take_tensor().release()); }  // the stack's own: it is dropped anyway
   static IValue box(const T& t) { return IValue(static_cast<const TensorHandle&>(t)); }
+  static IValue box(T&& t) { return IValue(static_cast<TensorHandle&&>(t)); }
   static DispatchKeySet keys(const T& t) { return t.keys(); }
 };
 
@@ -139,6 +141,7 @@ void push_all(Stack* s, const A&... values) {
 template <class R>
 struct Results {
   static void push(Stack* s, const std::remove_cvref_t<R>& r) { push_all(s, r); }
+  static void push(Stack* s, std::remove_cvref_t<R>&& r) { s->push_back(BoxingOf<R>::box(std::move(r))); }
   static std::remove_cvref_t<R> take(const Stack& s) { return BoxingOf<R>::take(s.back()); }
   static void types(std::vector<Type>* out) { out->push_back(BoxingOf<R>::type()); }
   static constexpr size_t kCount = 1;

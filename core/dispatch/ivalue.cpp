@@ -79,6 +79,12 @@ TensorHandle IValue::to_tensor() const {
   expect(Tag::kTensor, "Tensor");
   return TensorHandle(Ref<KeyedObject>(static_cast<KeyedObject*>(u_.p)));
 }
+TensorHandle IValue::take_tensor() {
+  if (tag_ == Tag::kNone) return {};
+  expect(Tag::kTensor, "Tensor");
+  tag_ = Tag::kNone;
+  return TensorHandle(Ref<KeyedObject>::adopt(static_cast<KeyedObject*>(u_.p)));
+}
 GeneratorHandle IValue::to_generator() const {
   expect(Tag::kGenerator, "Generator");
   return GeneratorHandle(Ref<KeyedObject>(static_cast<KeyedObject*>(u_.p)));

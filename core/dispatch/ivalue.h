@@ -26,6 +26,7 @@ class IValue {
 
   IValue() = default;
   IValue(const TensorHandle& t) : IValue(Tag::kTensor, Ref<RefCounted>(t.object())) {}
+  IValue(TensorHandle&& t) : IValue(Tag::kTensor, Ref<RefCounted>(t.release())) {}
   IValue(const GeneratorHandle& g) : IValue(Tag::kGenerator, Ref<RefCounted>(g.object())) {}
   IValue(int64_t v) : tag_(Tag::kInt) { u_.i = v; }
   IValue(int v) : IValue(int64_t{v}) {}
@@ -58,6 +59,7 @@ class IValue {
   bool is_none() const { return tag_ == Tag::kNone; }
   /// Each throws Error when the value is of another type.
   TensorHandle to_tensor() const;
+  TensorHandle take_tensor();  // leaves None
   GeneratorHandle to_generator() const;
   int64_t to_int() const;
   double to_double() const;  // ints too

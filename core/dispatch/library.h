@@ -35,9 +35,9 @@ struct Adapter {
       run(functor, set, static_cast<A>(std::get<I>(held))...);
       drop(stack, count);
     } else {
-      const std::remove_cvref_t<R> result = run(functor, set, static_cast<A>(std::get<I>(held))...);
+      std::remove_cvref_t<R> result = run(functor, set, static_cast<A>(std::get<I>(held))...);
       drop(stack, count);
-      Results<std::remove_cvref_t<R>>::push(stack, result);
+      Results<std::remove_cvref_t<R>>::push(stack, std::move(result));
     }
   }
   static KernelFunction make(F f) {

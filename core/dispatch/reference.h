@@ -33,6 +33,8 @@ class Ref {
   Ref(Ref&& o) noexcept : p_(std::exchange(o.p_, nullptr)) {}
   template <class U>
   Ref(const Ref<U>& o) : Ref(o.get()) {}
+  template <class U>
+  Ref(Ref<U>&& o) : p_(o.release()) {}
   ~Ref() { drop(); }
   Ref& operator=(Ref o) noexcept {
     std::swap(p_, o.p_);
@@ -80,6 +82,7 @@ class TensorHandle {
   DispatchKeySet keys() const { return object_ ? object_->keys : DispatchKeySet(); }
   const Ref<KeyedObject>& object() const { return object_; }
   bool is_same(const TensorHandle& o) const { return object_ == o.object_; }
+  Ref<KeyedObject> release() { return std::move(object_); }
 
  protected:
   Ref<KeyedObject> object_;

@@ -156,9 +156,9 @@ def main():
     stored = reader()
     for seed in seeds:
         walk = Walk(torch, seed, stored)
-        lines = walk.compare(REAL + walk.scratch, "made")
-        stale = per_backend = 0
+        lines = stale = per_backend = 0
         try:
+            lines += walk.compare(REAL + walk.scratch, "made")
             for number in range(STEPS):
                 ops, what = walk.step()
                 lines += walk.compare(ops, "step %d: %s" % (number, what))

@@ -48,7 +48,7 @@ TEST_CASE("what PyTorch refuses is refused, and leaves nothing behind", "[core][
   CHECK_THROWS_WITH(library(d, "mine", Library::Kind::kImpl).def("g() -> ()"), Contains("IMPL"));
   CHECK_THROWS_WITH(d.find_schema_or_throw("mine::g", "x"), "Could not find schema for mine::g.x.");
   def.impl("f", kernel<&one>());
-  CHECK_THROWS_WITH(def.impl("f", kernel([](const Scalar&) -> int64_t { return 0; })), Contains("Mismatch in kernel C++ signatures"));
+  CHECK_THROWS_WITH(def.impl("f", kernel([](const int64_t&) -> int64_t { return 0; })), Contains("Mismatch in kernel C++ signatures"));
   CHECK(value_of(d) == 1);
   def.reset();
   CHECK(d.names().empty());
