@@ -79,12 +79,6 @@ TensorHandle IValue::to_tensor() const {
   expect(Tag::kTensor, "Tensor");
   return TensorHandle(Ref<KeyedObject>(static_cast<KeyedObject*>(u_.p)));
 }
-TensorHandle IValue::take_tensor() {
-  if (tag_ == Tag::kNone) return {};
-  expect(Tag::kTensor, "Tensor");
-  tag_ = Tag::kNone;
-  return TensorHandle(Ref<KeyedObject>::adopt(static_cast<KeyedObject*>(u_.p)));
-}
 GeneratorHandle IValue::to_generator() const {
   expect(Tag::kGenerator, "Generator");
   return GeneratorHandle(Ref<KeyedObject>(static_cast<KeyedObject*>(u_.p)));
@@ -128,13 +122,10 @@ Ref<RefCounted> IValue::to_object() const {
   return Ref<RefCounted>(u_.p);
 }
 
-DispatchKeySet IValue::keys() const {
-  if (tag_ == Tag::kTensor) return u_.p ? static_cast<KeyedObject*>(u_.p)->keys : DispatchKeySet();
+DispatchKeySet IValue::keys_of_list() const {
   DispatchKeySet out;
-  if (tag_ == Tag::kList) {
-    for (const IValue& v : held<List>(u_.p)) {
-      if (v.tag_ == Tag::kTensor) out = out | v.keys();
-    }
+  for (const IValue& v : held<List>(u_.p)) {
+    if (v.tag_ == Tag::kTensor) out = out | v.keys();
   }
   return out;
 }

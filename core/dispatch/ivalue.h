@@ -59,7 +59,11 @@ class IValue {
   bool is_none() const { return tag_ == Tag::kNone; }
   /// Each throws Error when the value is of another type.
   TensorHandle to_tensor() const;
-  TensorHandle take_tensor();  // leaves None
+  TensorHandle take_tensor() {  // leaves None
+    if (tag_ != Tag::kTensor) return to_tensor();
+    tag_ = Tag::kNone;
+    return TensorHandle(Ref<KeyedObject>::adopt(static_cast<KeyedObject*>(u_.p)));
+  }
   GeneratorHandle to_generator() const;
   int64_t to_int() const;
   double to_double() const;  // ints too
@@ -72,7 +76,10 @@ class IValue {
   const std::vector<std::pair<IValue, IValue>>& to_dict() const;
   Ref<RefCounted> to_object() const;
   /// The keys that it brings to a boxed call: of a tensor, or of the tensors of a list.
-  DispatchKeySet keys() const;
+  DispatchKeySet keys() const {
+    if (tag_ == Tag::kTensor) return u_.p ? static_cast<KeyedObject*>(u_.p)->keys : DispatchKeySet();
+    return tag_ == Tag::kList ? keys_of_list() : DispatchKeySet();
+  }
 
   /// Equal by value; tensors, generators and objects by identity.
   bool operator==(const IValue&) const;
@@ -81,6 +88,7 @@ class IValue {
   IValue(Tag t, Ref<RefCounted> r) : tag_(t) { u_.p = r.release(); }
   bool counted() const { return (tag_ == Tag::kTensor || tag_ >= Tag::kComplex) && u_.p; }
   void expect(Tag, const char* type) const;
+  DispatchKeySet keys_of_list() const;
   Tag tag_ = Tag::kNone;
   union {
     int64_t i;
@@ -95,6 +103,8 @@ std::string to_text(const IValue&);
 
 using Stack = std::vector<IValue>;
 /// Takes the last `n` values off.
-inline void drop(Stack* s, size_t n) { s->erase(s->end() - static_cast<ptrdiff_t>(n), s->end()); }
+inline void drop(Stack* s, size_t n) {
+  while (n-- > 0) s->pop_back();
+}
 
 }  // namespace peel::core

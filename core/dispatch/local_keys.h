@@ -16,7 +16,8 @@ namespace detail {
 struct RawLocalKeys {
   uint64_t included, excluded;
 };
-inline thread_local constinit RawLocalKeys raw_local_keys{};
+// A few bytes, so that the engine's library may keep them where no call is needed to find them.
+[[gnu::tls_model("initial-exec")]] inline thread_local constinit RawLocalKeys raw_local_keys{};
 }  // namespace detail
 
 inline LocalKeys local_keys() {
@@ -85,7 +86,7 @@ struct GradState {
   bool grad_mode = true, inference_mode = false, forward_grad_mode = true, multithreading = true;
   bool operator==(const GradState&) const = default;
 };
-inline thread_local constinit GradState grad_state{};
+[[gnu::tls_model("initial-exec")]] inline thread_local constinit GradState grad_state{};
 
 /// no_grad, enable_grad: only the flag.
 class GradMode {

@@ -55,7 +55,7 @@ const Kernel* OperatorEntry::settle(DispatchKeySet arguments, DispatchKeySet* se
     *set = again;
     found = kernel_now;
   }
-  return require(*set, found);
+  return found;
 }
 
 const Kernel* OperatorEntry::require(DispatchKeySet set, const Kernel* found) const {

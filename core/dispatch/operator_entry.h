@@ -53,10 +53,10 @@ class OperatorEntry {
   const Kernel* slot(int index) const { return slots_[index].load(std::memory_order_acquire); }
   /// Union of the keys of the arguments on the stack, by position: tensors only, no generators.
   DispatchKeySet keys_of(const Stack&) const;
-  /// For a call that found a slot without an unboxed entry: a registration may have come between mask and slot, then looks
-  /// again. Throws for a missing kernel.
+  /// For a call that found no ready kernel. When a registration came between its look at the mask and its look at the slot, it
+  /// has met a fallthrough: looks again.
   const Kernel* settle(DispatchKeySet arguments, DispatchKeySet* set, const Kernel* found) const;
-  /// The same for a redispatch, whose set is taken as it is.
+  /// `found`, or throws when it is the missing kernel.
   const Kernel* require(DispatchKeySet set, const Kernel* found) const;
 
   const OperatorName& name() const { return name_; }

@@ -19,7 +19,9 @@ void observed_boxed(Observer& observer, HopKind kind, const OperatorEntry& op, D
   const FunctionSchema* schema = op.schema();
   const size_t below = schema && schema->arguments.size() <= stack->size() ? stack->size() - schema->arguments.size() : 0;
   const StackValues values(*stack, below);
-  Hop hop{&op, kind, keys, set, op.kernel(set), &values};
+  const Kernel* found = op.kernel(set);
+  if (kind == HopKind::kCallBoxed) found = op.settle(keys, &set, found);
+  Hop hop{&op, kind, keys, set, found, &values};
   HopScope scope(observer, hop);
   const Kernel* k = op.require(hop.set, hop.kernel);
   k->function.boxed(k->function.functor.get(), OperatorHandle(&op), hop.set, stack);
@@ -46,13 +48,18 @@ void OperatorHandle::call_boxed(Stack* stack) const {
   const DispatchKeySet keys = entry_->keys_of(*stack);
   DispatchKeySet set = entry_->effective(keys);
   if (Observer* o = observer()) [[unlikely]] return observed_boxed(*o, HopKind::kCallBoxed, *entry_, keys, set, stack);
-  const Kernel* k = entry_->settle(keys, &set, entry_->kernel(set));
+  const Kernel* k = entry_->kernel(set);
+  if (!k->function.functor) [[unlikely]] {  // missing and fallthrough kernels have none
+    k = entry_->settle(keys, &set, k);
+    entry_->require(set, k);
+  }
   k->function.boxed(k->function.functor.get(), *this, set, stack);
 }
 
 void OperatorHandle::redispatch_boxed(DispatchKeySet set, Stack* stack) const {
   if (Observer* o = observer()) [[unlikely]] return observed_boxed(*o, HopKind::kRedispatchBoxed, *entry_, {}, set, stack);
-  const Kernel* k = entry_->require(set, entry_->kernel(set));
+  const Kernel* k = entry_->kernel(set);
+  if (!k->function.functor) [[unlikely]] entry_->require(set, k);
   k->function.boxed(k->function.functor.get(), *this, set, stack);
 }
 

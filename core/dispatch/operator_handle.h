@@ -114,7 +114,9 @@ template <class R, class... A>
 [[gnu::noinline, gnu::cold]] R observed(Observer& observer, HopKind kind, const OperatorEntry& op, DispatchKeySet keys, DispatchKeySet set,
                                         A... arguments) {
   const ArgumentValues<std::remove_cvref_t<A>...> values(arguments...);
-  Hop hop{&op, kind, keys, set, op.kernel(set), &values};
+  const Kernel* k = op.kernel(set);
+  if (kind == HopKind::kCall) k = op.settle(keys, &set, k);
+  Hop hop{&op, kind, keys, set, k, &values};
   HopScope scope(observer, hop);
   op.require(hop.set, hop.kernel);
   if constexpr (std::is_void_v<R>) {
@@ -142,7 +144,10 @@ class TypedOperatorHandle<R(A...)> : public OperatorHandle {
       return detail::observed<R, A...>(*o, HopKind::kCall, *entry_, keys, set, std::forward<A>(arguments)...);
     }
     const Kernel* k = entry_->kernel(set);
-    if (!k->function.unboxed) [[unlikely]] k = entry_->settle(keys, &set, k);
+    if (!k->function.unboxed) [[unlikely]] {
+      k = entry_->settle(keys, &set, k);
+      entry_->require(set, k);
+    }
     return detail::enter<R, A...>(*k, *entry_, set, std::forward<A>(arguments)...);
   }
 
@@ -151,7 +156,7 @@ class TypedOperatorHandle<R(A...)> : public OperatorHandle {
       return detail::observed<R, A...>(*o, HopKind::kRedispatch, *entry_, {}, set, std::forward<A>(arguments)...);
     }
     const Kernel* k = entry_->kernel(set);
-    if (!k->function.unboxed) [[unlikely]] k = entry_->require(set, k);
+    if (!k->function.unboxed) [[unlikely]] entry_->require(set, k);
     return detail::enter<R, A...>(*k, *entry_, set, std::forward<A>(arguments)...);
   }
 };
