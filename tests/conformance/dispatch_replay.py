@@ -1,6 +1,6 @@
-"""Drives peel_core_replay, the embedded dispatcher as a program, and gathers what stock PyTorch tells about its own.
+"""Drives peel_core_replay and peel_tensor_replay, the embedded engine as programs, and gathers what stock PyTorch tells about its own.
 
-    PEEL_CORE_REPLAY     path of the program (default: build/tests/conformance/peel_core_replay)
+    PEEL_CORE_REPLAY, PEEL_TENSOR_REPLAY     their paths (default: build/tests/conformance/peel_..._replay)
     PEEL_TEST_PYTHON, PEEL_REQUIRE_TORCH: as for the other tests (harness.py)
 """
 import os
@@ -25,8 +25,8 @@ def under_torch(main):
 class Replay:
     """One process, one dispatcher."""
 
-    def __init__(self):
-        path = os.environ.get("PEEL_CORE_REPLAY") or os.path.join(harness.ROOT, "build", "tests", "conformance", "peel_core_replay")
+    def __init__(self, part="core"):
+        path = os.environ.get("PEEL_%s_REPLAY" % part.upper()) or os.path.join(harness.ROOT, "build", "tests", "conformance", "peel_%s_replay" % part)
         self.process = subprocess.Popen([path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
     def send_all(self, commands):
@@ -49,7 +49,7 @@ class Replay:
         while True:
             line = self.process.stdout.readline()
             if not line:
-                raise AssertionError("peel_core_replay ended with %s" % self.process.wait())
+                raise AssertionError("the program ended with %s" % self.process.wait())
             line = line.rstrip("\n")
             if line == ".":
                 return lines
