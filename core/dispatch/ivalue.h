@@ -77,7 +77,7 @@ class IValue {
   Ref<RefCounted> to_object() const;
   /// The keys that it brings to a boxed call: of a tensor, or of the tensors of a list.
   DispatchKeySet keys() const {
-    if (tag_ == Tag::kTensor) return u_.p ? static_cast<KeyedObject*>(u_.p)->keys : DispatchKeySet();
+    if (tag_ == Tag::kTensor) return u_.p ? static_cast<KeyedObject*>(u_.p)->keys : kUndefinedTensor;
     return tag_ == Tag::kList ? keys_of_list() : DispatchKeySet();
   }
 

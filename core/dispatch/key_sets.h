@@ -28,6 +28,7 @@ inline constexpr DispatchKeySet kFunctorchTransforms{DispatchKey::FuncTorchBatch
                                                      DispatchKey::VmapMode, DispatchKey::FuncTorchGradWrapper};
 inline constexpr DispatchKeySet kFunctorchBatched{DispatchKey::FuncTorchBatched};
 inline constexpr DispatchKeySet kADInplaceOrView{DispatchKey::ADInplaceOrView};
+inline constexpr DispatchKeySet kUndefinedTensor{DispatchKey::ADInplaceOrView, DispatchKey::AutogradOther};
 
 /// The runtime keys that a registration at `k` reaches: an alias's members, else the key itself.
 DispatchKeySet runtime_keys(DispatchKey k);

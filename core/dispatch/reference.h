@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "core/dispatch/dispatch_key_set.h"
+#include "core/dispatch/key_sets.h"
 
 namespace peel::core {
 
@@ -73,13 +73,13 @@ struct KeyedObject : RefCounted {
   DispatchKeySet keys;
 };
 
-/// Owner of a tensor. Empty = undefined: no keys. core/tensor's Tensor derives from it and adds nothing to hold.
+/// Owner of a tensor. Empty = undefined, which has the keys of a tensor of no backend (measured; None has none). core/tensor's Tensor derives from it and adds nothing to hold.
 class TensorHandle {
  public:
   TensorHandle() = default;
   explicit TensorHandle(Ref<KeyedObject> object) : object_(std::move(object)) {}
   bool defined() const { return static_cast<bool>(object_); }
-  DispatchKeySet keys() const { return object_ ? object_->keys : DispatchKeySet(); }
+  DispatchKeySet keys() const { return object_ ? object_->keys : kUndefinedTensor; }
   const Ref<KeyedObject>& object() const { return object_; }
   bool is_same(const TensorHandle& o) const { return object_ == o.object_; }
   Ref<KeyedObject> release() { return std::move(object_); }

@@ -104,8 +104,10 @@ class Replay {
       std::cout << parse_schema(f.size() > 1 ? unescaped(f[1]) : "").text() << '\n';
     } else if (what == "stored") {
       stored(f.at(1));
-    } else if (what == "has") {
-      std::cout << d_.find(OperatorName::parse(f.at(1))).has_value() << '\n';
+    } else if (what == "effective") {  // operator, keys of a tensor (0: undefined), included, excluded
+      const auto word = [&](size_t i) { return DispatchKeySet::from_raw(std::stoull(f.at(i), nullptr, 16)); };
+      const ForceKeys guard({word(3), word(4)});
+      hex("set", entry(f.at(1)).effective(word(2).empty() ? TensorHandle().keys() : word(2)));
     } else if (what == "keys") {
       keys();
     } else if (what == "modes") {

@@ -1,5 +1,6 @@
 """Random registrations and removals on stock and on the embedded dispatcher side by side: after each, the stored slots (also those that
-stock leaves stale), the fallthrough masks and the switch to a mask per backend are equal.
+stock leaves stale), the fallthrough masks and the switch to a mask per backend are equal, and so is the key set of a call with random argument keys
+in a thread with random included and excluded sets.
 
     dispatch_stored.py [SEED...]     default: two fixed seeds, 1,000 steps each
 
@@ -31,7 +32,7 @@ FALLBACKS = ["PrivateUse1", "PrivateUse2", "XLA", "SparseCPU", "AutogradIPU", "A
 
 
 def reader():
-    """Stock's stored table as lines."""
+    """Two functions: stock's stored table as lines, and the key set of a call."""
     import torch
     cache = os.environ.get("PEEL_TEST_CACHE") or tempfile.gettempdir()
     os.makedirs(cache, exist_ok=True)
@@ -42,7 +43,10 @@ def reader():
         subprocess.check_call([os.environ.get("CXX", "g++"), "-std=c++20", "-O1", "-DNDEBUG", "-fPIC", "-shared", source, "-I" + package + "/include",
                                "-L" + package + "/lib", "-ltorch_cpu", "-lc10", "-Wl,-rpath," + package + "/lib", "-o", made])
         os.replace(made, out)
-    read_table = ctypes.CDLL(out).read_table
+    library = ctypes.CDLL(out)
+    read_table, effective_set = library.read_table, library.effective_set
+    effective_set.restype = ctypes.c_uint64
+    effective_set.argtypes = [ctypes.c_char_p, ctypes.c_char_p] + [ctypes.c_uint64] * 3
     read_table.restype = ctypes.c_size_t
     read_table.argtypes = [ctypes.c_char_p, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_size_t]
     room = ctypes.create_string_buffer(1 << 20)
@@ -51,14 +55,18 @@ def reader():
         name, _, overload = op.partition(".")
         read_table(name.encode(), overload.encode(), room, len(room))
         return room.value.decode().splitlines()
-    return stored
+
+    def effective(op, *words):
+        name, _, overload = op.partition(".")
+        return effective_set(name.encode(), overload.encode(), *words)
+    return stored, effective
 
 
 class Walk:
     """Both dispatchers, changed in step."""
 
-    def __init__(self, torch, seed, stored):
-        self.c, self.stored, self.rng, self.space = torch._C, stored, random.Random(seed), "peel_walk%d" % seed
+    def __init__(self, torch, seed, stored, effective):
+        self.c, self.stored, self.effective, self.rng, self.space = torch._C, stored, effective, random.Random(seed), "peel_walk%d" % seed
         self.fallthrough = torch.library.fallthrough_kernel
         self.replay, self.live, self.made, self.refused = Replay(), {}, 0, 0
         self.library = torch.library.Library(self.space, "DEF")
@@ -126,7 +134,23 @@ class Walk:
                 differ = [line for line in set(stock) ^ set(ours)]
                 raise AssertionError("%s, after it was %s:\n  %s" % (op, what, "\n  ".join(
                     ("stock " if d in stock else "ours  ") + d for d in sorted(differ)[:20])))
+            for _ in range(3):
+                words = self.random_words()
+                lines += 1
+                asked = self.effective(op, *words)
+                answer = self.replay.send("effective", op, *map(hex, words))
+                if answer != ["set " + hex(asked)]:
+                    raise AssertionError("%s, after it was %s: a call with keys, included, excluded %s: stock %s, ours %s"
+                                         % (op, what, [hex(w) for w in words], hex(asked), answer))
         return lines
+
+    def random_words(self):
+        """Keys of a tensor, or 0 for an undefined one; included; excluded: few bits each, all bits possible."""
+        bits = 62
+        few = lambda n: sum({1 << self.rng.randrange(bits) for _ in range(n)})  # noqa: E731
+        python = (1 << 28) | (1 << 56)  # construction takes these away
+        keys = self.rng.choice([0x9400010001, 0x1400018000, few(4) | 1 << self.rng.randrange(16)]) & ~python
+        return (0 if self.rng.random() < 0.1 else keys), self.rng.choice([0x404000000, few(3)]), self.rng.choice([0x1ff8000000000, few(3)])
 
     def stale(self):
         """Slots whose stored kernel is not the computed one, over all operators: the walk must meet some."""
@@ -149,13 +173,13 @@ class Walk:
 def main():
     seeds = [int(s) for s in sys.argv[1:]] or [20260, 31]
     if len(seeds) > 1:  # a process each: a walk leaves stock's real operators with stale slots
-        return max([subprocess.call([sys.executable, __file__, str(s)]) for s in seeds])
+        return int(any([subprocess.call([sys.executable, __file__, str(s)]) for s in seeds]))
     import torch
     warnings.simplefilter("ignore")  # stock says once that a kernel is overridden
     began = time.monotonic()
-    stored = reader()
+    stored, effective = reader()
     for seed in seeds:
-        walk = Walk(torch, seed, stored)
+        walk = Walk(torch, seed, stored, effective)
         lines = stale = per_backend = 0
         try:
             lines += walk.compare(REAL + walk.scratch, "made")

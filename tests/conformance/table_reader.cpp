@@ -1,5 +1,6 @@
 // What stock's operator really has in its table and masks: the stored words, which no public function shows. Private
 // members are reached through explicit instantiation, so the offsets are the compiler's.
+#include <ATen/core/Tensor.h>
 #include <ATen/core/dispatch/Dispatcher.h>
 
 #include <cstring>
@@ -41,6 +42,17 @@ bool same(const c10::KernelFunction& a, const c10::KernelFunction& b) {
 }
 
 }  // namespace
+
+/// The set that an unboxed call with one tensor of these keys is looked up with (0: an undefined tensor), while the thread's sets are these.
+extern "C" uint64_t effective_set(const char* name, const char* overload, uint64_t keys, uint64_t included, uint64_t excluded) {
+  const auto raw = [](uint64_t bits) { return c10::DispatchKeySet(c10::DispatchKeySet::RAW, bits); };
+  at::Tensor t;
+  c10::Storage none(c10::Storage::use_byte_size_t(), 0, c10::DataPtr(nullptr, c10::kCPU), nullptr, false);
+  if (keys) t = at::detail::make_tensor<c10::TensorImpl>(c10::TensorImpl::VIEW, std::move(none), raw(keys), caffe2::TypeMeta::Make<float>());
+  const auto op = c10::Dispatcher::singleton().findOp({name, overload});
+  const c10::impl::ForceDispatchKeyGuard guard(raw(included), raw(excluded));
+  return (((*op).*member(Definition()))->op.*member(Extractor())).getDispatchKeySetUnboxed(t).raw_repr();
+}
 
 /// Writes lines as peel_core_replay's `stored`; returns the length that was needed, 0 for an unknown operator.
 extern "C" size_t read_table(const char* name, const char* overload, char* out, size_t room) {

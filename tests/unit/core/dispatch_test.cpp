@@ -143,7 +143,7 @@ TEST_CASE("an unboxed kernel serves boxed calls with every kind of argument", "[
   CHECK_THAT(d.dump(d.find({"mine::nothing", ""})->entry()), Contains("CompositeImplicitAutograd[alias]: registered at test.cpp:1 :: (int _0) -> () [ boxed unboxed ]"));
 }
 
-TEST_CASE("generators give keys to unboxed calls only; undefined tensors give none", "[core][dispatch]") {
+TEST_CASE("generators give keys to unboxed calls only; undefined tensors give some, None gives none", "[core][dispatch]") {
   Dispatcher d;
   Library def = library(d, "mine");
   def.def("draw(Tensor? x, Generator? g) -> ()");
@@ -162,8 +162,13 @@ TEST_CASE("generators give keys to unboxed calls only; undefined tensors give no
   Stack stack{IValue(), g};
   op.call_boxed(&stack);
   CHECK(at == "Undefined");
-  op.call(Tensor(), std::nullopt);
+  op.call(std::nullopt, std::nullopt);
   CHECK(at == "Undefined");
+  // An undefined tensor is not None: it has the keys of a tensor of no backend, in both conventions.
+  CHECK(Tensor().keys().raw() == 0xc00000000);
+  CHECK_THROWS_WITH(op.call(Tensor(), std::nullopt), Contains("arguments from the 'AutogradOther' backend"));
+  Stack undefined{Tensor(), IValue()};
+  CHECK_THROWS_WITH(op.call_boxed(&undefined), Contains("arguments from the 'AutogradOther' backend"));
 }
 
 TEST_CASE("fallthroughs leave the mask, one backend's alone switches to masks per backend", "[core][dispatch]") {
@@ -229,8 +234,8 @@ TEST_CASE("a missing kernel says what there is", "[core][dispatch]") {
                     Contains("Could not run 'mine::twice' with arguments from the 'CUDA' backend.") &&
                         Contains("only available for these backends: [CPU, BackendSelect, ADInplaceOrView, AutogradOther, AutogradCPU,") &&
                         Contains("\n\nCPU: registered at test.cpp:2 [kernel]\nBackendSelect: fallthrough registered at test.cpp:1 [backend fallback]\nADInplaceOrView: fallthrough registered at test.cpp:1 [backend fallback]\n"));
-  CHECK_THROWS_WITH(op.call(Tensor()), Contains("There were no tensor arguments to this function") && Contains("schema mine::twice."));
-  Stack stack{Tensor()};
+  CHECK_THROWS_WITH(op.call(tensor({})), Contains("There were no tensor arguments to this function") && Contains("schema mine::twice."));
+  Stack stack{tensor({})};
   CHECK_THROWS_AS(op.call_boxed(&stack), NotImplemented);
   CHECK_THROWS_WITH((d.find_schema_or_throw("mine::twice", "").typed<Tensor(Tensor, int64_t)>()), Contains("Tried to access or call an operator with a wrong signature."));
 }
