@@ -76,7 +76,8 @@ Registration Dispatcher::register_schema(FunctionSchema schema, std::string debu
 Registration Dispatcher::register_kernel(const OperatorName& name, std::optional<DispatchKey> key, KernelFunction f, std::string debug) {
   const std::lock_guard lock(mutex_);
   OperatorEntry& e = entry_for(name);
-  const Kernel* k = keep(key.value_or(DispatchKey::CompositeImplicitAutograd), std::move(f), std::move(debug));
+  if (!key || *key == DispatchKey::Undefined) key = DispatchKey::CompositeImplicitAutograd;
+  const Kernel* k = keep(*key, std::move(f), std::move(debug));
   ++e.uses;
   try {
     e.register_kernel(k);
@@ -121,8 +122,8 @@ std::optional<OperatorHandle> Dispatcher::find(const OperatorName& name) const {
 OperatorHandle Dispatcher::find_schema_or_throw(const std::string& name, const std::string& overload) const {
   const auto found = find({name, overload});
   if (found && found->has_schema()) return *found;
-  if (found) throw Error("Could not find schema for " + OperatorName{name, overload}.text() + " but we found an implementation; did you forget to def() the operator?");
-  throw Error("Could not find schema for " + OperatorName{name, overload}.text() + ".");
+  const std::string text = "Could not find schema for " + name + "." + overload;
+  throw Error(found ? text + " but we found an implementation; did you forget to def() the operator?" : text);
 }
 
 std::vector<OperatorName> Dispatcher::names() const {

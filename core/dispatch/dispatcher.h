@@ -42,7 +42,7 @@ class Dispatcher {
   // Registration. Errors and their texts are PyTorch's.
   Registration register_library(const std::string& space, const std::string& debug);
   Registration register_schema(FunctionSchema, std::string debug, AliasAnalysis = AliasAnalysis::kFromSchema);
-  /// Without a key: CompositeImplicitAutograd. The newest of a key is in force; when it goes, the one before is again.
+  /// Without a key, or with Undefined: CompositeImplicitAutograd. The newest of a key is in force; when it goes, the one before is again.
   Registration register_kernel(const OperatorName&, std::optional<DispatchKey>, KernelFunction, std::string debug);
   /// One per key, except AutogradPrivateUse1, where a newer one replaces and its removal leaves none.
   Registration register_fallback(DispatchKey, KernelFunction, std::string debug);

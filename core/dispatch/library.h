@@ -93,13 +93,15 @@ class Library {
   /// A schema and its kernel for CompositeImplicitAutograd.
   Library& def(std::string_view schema, KernelFunction);
   Library& impl(std::string_view name, KernelFunction, std::optional<DispatchKey> = {});
+  /// For the library's key; for an alias, at each of its runtime keys.
   Library& fallback(KernelFunction);
   /// Undoes everything now.
   void reset() { registrations_.clear(); }
 
  private:
   std::string debug() const { return "registered at " + file_ + ":" + std::to_string(line_); }
-  OperatorName qualified(OperatorName, const char* what) const;
+  const char* block() const;  // as PyTorch's errors call it
+  std::string place() const;
   Kind kind_;
   std::string space_;
   std::optional<DispatchKey> key_;

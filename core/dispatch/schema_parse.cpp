@@ -66,11 +66,16 @@ class Parser {
     }
     if (accept(".")) {
       n.overload = identifier();
-      if (n.overload == "default") throw Error("default is not a legal overload name for aten operators");
+      if (n.overload == "default" || n.overload.starts_with("__")) {
+        throw Error(n.overload + " is not a legal overload name for aten operators");
+      }
     }
     return n;
   }
-  bool at_end() const { return kind_ == Token::kEnd; }
+  void only_a_name() const {
+    if (is("(")) throw Error("Tried to parse an operator name but function schema was given");
+    if (kind_ != Token::kEnd) fail_expected("eof");
+  }
 
  private:
   enum class Token : uint8_t { kWord, kNumber, kString, kMark, kEnd };
@@ -374,7 +379,7 @@ FunctionSchema parse_schema(std::string_view text) { return Parser(text).schema(
 OperatorName OperatorName::parse(std::string_view text) {
   Parser p(text);
   OperatorName n = p.operator_name();
-  if (!p.at_end()) throw Error("Expected only the name of an operator, but got a schema: " + std::string(text));
+  p.only_a_name();
   return n;
 }
 

@@ -5,9 +5,9 @@
 #include <map>
 #include <sstream>
 
-#include "core/dispatch/dispatcher.h"
 #include "core/dispatch/error.h"
 #include "core/dispatch/key_sets.h"
+#include "core/dispatch/library.h"
 
 using namespace peel::core;
 
@@ -94,6 +94,21 @@ class Replay {
       made_[f.at(1)] = d_.register_fallback(key(f.at(2)), kernel(f.at(3), {}), f.at(4));
     } else if (what == "remove") {
       made_.erase(f.at(1));
+    } else if (what == "library") {  // id, kind, namespace, key, file, line
+      const auto kind = f.at(2) == "DEF" ? Library::Kind::kDef : f[2] == "IMPL" ? Library::Kind::kImpl : Library::Kind::kFragment;
+      const auto at = f.at(4).empty() ? std::nullopt : std::optional(key(f[4]));
+      libraries_.insert_or_assign(f.at(1), std::make_unique<Library>(kind, f.at(3), at, f.at(5).c_str(), std::stoi(f.at(6)), d_));
+    } else if (what == "library.def") {
+      libraries_.at(f.at(1))->def(f.at(2));
+    } else if (what == "library.impl") {
+      libraries_.at(f.at(1))->impl(f.at(2), kernel("boxed", {}), f.at(3).empty() ? std::nullopt : std::optional(key(f[3])));
+    } else if (what == "library.fallback") {
+      libraries_.at(f.at(1))->fallback(kernel("boxed", {}));
+    } else if (what == "find") {
+      std::cout << d_.find_schema_or_throw(f.at(1), f.size() > 2 ? f[2] : "").schema().text() << '\n';
+    } else if (what == "dump") {
+      const OperatorEntry& e = entry(f.at(1));
+      std::cout << d_.dump(e) << d_.dump_table(e);
     } else if (what == "expect") {  // operator, dump, table: as stock printed them
       expected_[f.at(1)] = {unescaped(f.at(2)), f.size() > 3 ? unescaped(f.at(3)) : ""};
     } else if (what == "check") {
@@ -173,6 +188,7 @@ class Replay {
 
   Dispatcher d_;
   std::map<std::string, Registration> made_;
+  std::map<std::string, std::unique_ptr<Library>> libraries_;
   std::map<std::string, Expected> expected_;
 };
 
