@@ -29,8 +29,8 @@ std::string words(const KernelFunction& f) {
 std::string Dispatcher::dump(const OperatorEntry& e) const {
   const std::lock_guard lock(mutex_);
   std::string out = "name: " + e.name().text() + "\n";
-  if (const FunctionSchema* s = e.schema()) {
-    out += "schema: " + s->text() + "\ndebug: " + e.schema_debug() + "\nalias analysis kind: " + to_string(e.alias_analysis()) + "\n";
+  if (const RegisteredSchema* s = e.registered_schema()) {
+    out += "schema: " + s->schema.text() + "\ndebug: " + s->debug + "\nalias analysis kind: " + to_string(s->alias_analysis) + "\n";
   } else {
     out += "schema: (none)\n";
   }

@@ -76,10 +76,11 @@ void OperatorEntry::report_missing(DispatchKeySet set) const {
                        "' is only available for these backends: " + available + ".\n\n" + table);
 }
 
-void OperatorEntry::register_schema(FunctionSchema s, std::string debug, AliasAnalysis analysis) {
+void OperatorEntry::register_schema(RegisteredSchema registered) {
+  const FunctionSchema& s = registered.schema;
   for (const auto& [key, kernels] : registrations_) {
     for (const Kernel* k : kernels) {
-      if (k->function.inferred) check_inferred_schema(s, *k, debug);
+      if (k->function.inferred) check_inferred_schema(s, *k, registered.debug);
     }
   }
   uint64_t positions = 0;
@@ -88,20 +89,19 @@ void OperatorEntry::register_schema(FunctionSchema s, std::string debug, AliasAn
     if (s.arguments[i].type.gives_keys() && from_end < 64) positions |= uint64_t{1} << from_end;
   }
   key_positions_.store(positions, std::memory_order_relaxed);
-  alias_analysis_ = analysis;
-  schema_debug_ = std::move(debug);
-  schemas_.push_back(std::make_unique<FunctionSchema>(std::move(s)));
+  schemas_.push_back(std::make_unique<RegisteredSchema>(std::move(registered)));
   schema_now_.store(schemas_.back().get(), std::memory_order_release);
 }
 
 void OperatorEntry::deregister_schema() { schema_now_.store(nullptr, std::memory_order_release); }
 
 void OperatorEntry::register_kernel(const Kernel* k) {
-  if (k->function.inferred && schema()) check_inferred_schema(*schema(), *k, schema_debug_);
+  const RegisteredSchema* registered = registered_schema();
+  if (k->function.inferred && registered) check_inferred_schema(registered->schema, *k, registered->debug);
   if (k->function.signature) {
     const std::type_info* known = signature();
     if (known && *known != *k->function.signature) {
-      throw Error("\nMismatch in kernel C++ signatures\n  operator: " + name_.text() + "\n    " + (schema() ? schema_debug_ : "no debug info") +
+      throw Error("\nMismatch in kernel C++ signatures\n  operator: " + name_.text() + "\n    " + (registered ? registered->debug : "no debug info") +
                   "\n  kernel 1: " + known->name() + "\n    " + signature_debug_ + "\n  kernel 2: " + k->function.signature->name() + "\n    " +
                   k->debug + "\n");
     }

@@ -36,6 +36,13 @@ class FallthroughMasks {
   std::array<std::atomic<uint64_t>, kBackends> per_backend_;
 };
 
+/// A schema as it was registered.
+struct RegisteredSchema {
+  FunctionSchema schema;
+  std::string debug;
+  AliasAnalysis alias_analysis;
+};
+
 class OperatorEntry {
  public:
   OperatorEntry(OperatorName, Dispatcher*);
@@ -62,17 +69,19 @@ class OperatorEntry {
   const OperatorName& name() const { return name_; }
   const FallthroughMasks& masks() const { return masks_; }
   /// Null until a schema was registered.
-  const FunctionSchema* schema() const { return schema_now_.load(std::memory_order_acquire); }
+  const RegisteredSchema* registered_schema() const { return schema_now_.load(std::memory_order_acquire); }
+  const FunctionSchema* schema() const {
+    const RegisteredSchema* s = registered_schema();
+    return s ? &s->schema : nullptr;
+  }
   /// Why the slot holds what it holds, as of the last update of that slot.
   Provenance provenance(int index) const { return provenance_[index].load(std::memory_order_relaxed); }
   /// The C++ type that unboxed calls must have; null when no unboxed kernel was registered.
   const std::type_info* signature() const { return signature_.load(std::memory_order_acquire); }
 
   // The rest is called with the dispatcher's lock held.
-  void register_schema(FunctionSchema, std::string debug, AliasAnalysis);
+  void register_schema(RegisteredSchema);
   void deregister_schema();
-  const std::string& schema_debug() const { return schema_debug_; }
-  AliasAnalysis alias_analysis() const { return alias_analysis_; }
   void register_kernel(const Kernel*);
   void deregister_kernel(const Kernel*);
   void update(DispatchKey);
@@ -91,11 +100,10 @@ class OperatorEntry {
   std::array<std::atomic<Provenance>, kSlots> provenance_;
   OperatorName name_;
   Dispatcher* dispatcher_;
-  std::atomic<const FunctionSchema*> schema_now_{nullptr};
+  std::atomic<const RegisteredSchema*> schema_now_{nullptr};
   std::atomic<const std::type_info*> signature_{nullptr};
-  std::string schema_debug_, signature_debug_;
-  AliasAnalysis alias_analysis_ = AliasAnalysis::kFromSchema;
-  std::vector<std::unique_ptr<FunctionSchema>> schemas_;  // old ones stay: a reader may hold one
+  std::string signature_debug_;
+  std::vector<std::unique_ptr<RegisteredSchema>> schemas_;  // old ones stay: a reader may hold one
   Registrations registrations_;
 };
 

@@ -38,8 +38,9 @@ const FunctionSchema& OperatorHandle::schema() const {
 void OperatorHandle::check_signature(const std::type_info& wanted) const {
   const std::type_info* known = entry_->signature();
   if (!known || *known == wanted) return;
-  throw Error("\nTried to access or call an operator with a wrong signature.\n  operator: " + (has_schema() ? schema().text() : name().text()) +
-              "\n    " + (has_schema() ? entry_->schema_debug() : "unknown debug info") + "\n  correct signature:  " + known->name() +
+  const RegisteredSchema* registered = entry_->registered_schema();
+  throw Error("\nTried to access or call an operator with a wrong signature.\n  operator: " + (registered ? registered->schema.text() : name().text()) +
+              "\n    " + (registered ? registered->debug : "unknown debug info") + "\n  correct signature:  " + known->name() +
               "\n  accessed/called as: " + wanted.name() + "\nThis likely happened in a call to OperatorHandle::typed<Return (Args...)>(). " +
               "Please make sure that the function signature matches the signature in the operator registration call.");
 }
