@@ -55,7 +55,8 @@ Registration Dispatcher::register_schema(FunctionSchema schema, std::string debu
   OperatorEntry& e = entry_for(schema.name);
   if (e.definitions > 0) {
     throw Error("Tried to register an operator (" + schema.text() + ") with the same name and overload name multiple times. Each overload's schema "
-                "should only be registered with a single call to def(). Duplicate registration: " + debug + ". Original registration: " + e.registered_schema()->debug);
+                "should only be registered with a single call to def(). Duplicate registration: " + debug +
+                ". Original registration: " + e.registered_schema()->debug);
   }
   ++e.uses;
   try {

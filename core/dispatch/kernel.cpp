@@ -42,11 +42,13 @@ bool same(const Type& declared, const Type& inferred) {
 
 std::string difference(const char* what, const std::vector<Argument>& declared, const std::vector<Argument>& inferred) {
   if (declared.size() != inferred.size()) {
-    return std::string("The number of ") + what + "s is different. " + std::to_string(declared.size()) + " vs " + std::to_string(inferred.size()) + ".";
+    return std::string("The number of ") + what + "s is different. " + std::to_string(declared.size()) + " vs " +
+           std::to_string(inferred.size()) + ".";
   }
   for (size_t i = 0; i < declared.size(); ++i) {
     if (!same(declared[i].type, inferred[i].type)) {
-      return std::string("Type mismatch in ") + what + " " + std::to_string(i + 1) + ": " + declared[i].type.text() + " vs " + inferred[i].type.text();
+      return std::string("Type mismatch in ") + what + " " + std::to_string(i + 1) + ": " + declared[i].type.text() + " vs " +
+             inferred[i].type.text();
     }
   }
   return {};
@@ -69,9 +71,9 @@ void check_inferred_schema(const FunctionSchema& schema, const Kernel& k, const 
   std::string reason = difference("argument", schema.arguments, k.function.inferred->arguments);
   if (reason.empty()) reason = difference("return", schema.returns, k.function.inferred->returns);
   if (reason.empty()) return;
-  throw Error("Inferred operator schema for a C++ kernel function doesn't match the expected function schema.\n  operator: " + schema.name.text() +
-              "\n  expected schema: " + schema.text() + "\n    " + schema_debug + "\n  inferred schema: " + k.function.inferred->signature_text() + "\n    " +
-              k.debug + "\n  reason: " + reason);
+  throw Error("Inferred operator schema for a C++ kernel function doesn't match the expected function schema.\n  operator: " +
+              schema.name.text() + "\n  expected schema: " + schema.text() + "\n    " + schema_debug +
+              "\n  inferred schema: " + k.function.inferred->signature_text() + "\n    " + k.debug + "\n  reason: " + reason);
 }
 
 }  // namespace peel::core

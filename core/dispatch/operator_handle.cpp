@@ -39,9 +39,11 @@ void OperatorHandle::check_signature(const std::type_info& wanted) const {
   const std::type_info* known = entry_->signature();
   if (!known || *known == wanted) return;
   const RegisteredSchema* registered = entry_->registered_schema();
-  throw Error("\nTried to access or call an operator with a wrong signature.\n  operator: " + (registered ? registered->schema.text() : name().text()) +
-              "\n    " + (registered ? registered->debug : "unknown debug info") + "\n  correct signature:  " + known->name() +
-              "\n  accessed/called as: " + wanted.name() + "\nThis likely happened in a call to OperatorHandle::typed<Return (Args...)>(). " +
+  throw Error("\nTried to access or call an operator with a wrong signature.\n  operator: " +
+              (registered ? registered->schema.text() : name().text()) + "\n    " +
+              (registered ? registered->debug : "unknown debug info") + "\n  correct signature:  " + known->name() +
+              "\n  accessed/called as: " + wanted.name() +
+              "\nThis likely happened in a call to OperatorHandle::typed<Return (Args...)>(). " +
               "Please make sure that the function signature matches the signature in the operator registration call.");
 }
 

@@ -73,7 +73,8 @@ struct KeyedObject : RefCounted {
   DispatchKeySet keys;
 };
 
-/// Owner of a tensor. Empty = undefined, which has the keys of a tensor of no backend (measured; None has none). core/tensor's Tensor derives from it and adds nothing to hold.
+/// Owner of a tensor. Empty = undefined, which has the keys of a tensor of no backend (measured; None has none). core/tensor's Tensor
+/// derives from it and adds nothing to hold.
 class TensorHandle {
  public:
   TensorHandle() = default;

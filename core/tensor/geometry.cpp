@@ -182,8 +182,8 @@ SizeVector broadcast(Sizes a, Sizes b) {
 
 Geometry expand(Sizes sizes, Sizes strides, Sizes target) {
   if (target.size() < sizes.size()) {
-    throw Error("the number of sizes provided (" + std::to_string(target.size()) + ") must be greater or equal to the number of dimensions in the tensor (" +
-                std::to_string(sizes.size()) + ")");
+    throw Error("the number of sizes provided (" + std::to_string(target.size()) +
+                ") must be greater or equal to the number of dimensions in the tensor (" + std::to_string(sizes.size()) + ")");
   }
   Geometry out{SizeVector(target.size()), SizeVector(target.size())};
   for (size_t i = 0; i < target.size(); ++i) {
@@ -200,8 +200,9 @@ Geometry expand(Sizes sizes, Sizes strides, Sizes target) {
     }
     if (size != wanted) {
       if (size != 1) {
-        throw Error("The expanded size of the tensor (" + std::to_string(wanted) + ") must match the existing size (" + std::to_string(size) +
-                    ") at non-singleton dimension " + std::to_string(d) + ".  Target sizes: " + to_text(target) + ".  Tensor sizes: " + to_text(sizes));
+        throw Error("The expanded size of the tensor (" + std::to_string(wanted) + ") must match the existing size (" +
+                    std::to_string(size) + ") at non-singleton dimension " + std::to_string(d) + ".  Target sizes: " + to_text(target) +
+                    ".  Tensor sizes: " + to_text(sizes));
       }
       stride = 0;
     }

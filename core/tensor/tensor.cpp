@@ -15,7 +15,8 @@ void check_sizes(Sizes sizes) {
 
 Tensor make(SizeVector sizes, SizeVector strides, ScalarType t, Device d) {
   if (d.type != kCpu && d.type != kMeta) {
-    throw NotImplemented("The embedded engine has no tensors on " + to_string(d) + " yet; the program can be run on stock PyTorch (--engine pytorch).");
+    throw NotImplemented("The embedded engine has no tensors on " + to_string(d) +
+                         " yet; the program can be run on stock PyTorch (--engine pytorch).");
   }
   const size_t bytes = storage_bytes(sizes, strides, 0, element_size(t));
   auto storage = make_ref<Storage>(bytes, d, d.type == kMeta ? no_allocator() : heap_allocator());
@@ -33,7 +34,9 @@ Tensor empty(Sizes sizes, ScalarType t, Device d, MemoryFormat f) {
 
 Tensor empty_strided(Sizes sizes, Sizes strides, ScalarType t, Device d) {
   check_sizes(sizes);
-  if (sizes.size() != strides.size()) throw Error("dimensionality of sizes (" + std::to_string(sizes.size()) + ") must match dimensionality of strides (" + std::to_string(strides.size()) + ")");
+  if (sizes.size() != strides.size())
+    throw Error("dimensionality of sizes (" + std::to_string(sizes.size()) + ") must match dimensionality of strides (" +
+                std::to_string(strides.size()) + ")");
   return make({sizes.begin(), sizes.end()}, {strides.begin(), strides.end()}, t, d);
 }
 
@@ -46,11 +49,12 @@ Tensor view_of(const Tensor& base, Sizes sizes, Sizes strides, int64_t offset) {
   if (offset < 0) throw Error("Tensor: invalid storage offset " + std::to_string(offset));
   const size_t item = element_size(base.dtype()), needed = storage_bytes(sizes, strides, offset, item);
   if (needed > base.impl().storage->bytes()) {
-    throw Error("setStorage: sizes " + to_text(sizes) + ", strides " + to_text(strides) + ", storage offset " + std::to_string(offset) + ", and itemsize " +
-                std::to_string(item) + " requiring a storage size of " + std::to_string(needed) + " are out of bounds for storage of size " +
-                std::to_string(base.impl().storage->bytes()));
+    throw Error("setStorage: sizes " + to_text(sizes) + ", strides " + to_text(strides) + ", storage offset " + std::to_string(offset) +
+                ", and itemsize " + std::to_string(item) + " requiring a storage size of " + std::to_string(needed) +
+                " are out of bounds for storage of size " + std::to_string(base.impl().storage->bytes()));
   }
-  return Tensor(make_ref<TensorImpl>(TensorImpl::View(), base.impl(), SizeVector(sizes.begin(), sizes.end()), SizeVector(strides.begin(), strides.end()), offset));
+  return Tensor(make_ref<TensorImpl>(TensorImpl::View(), base.impl(), SizeVector(sizes.begin(), sizes.end()),
+                                     SizeVector(strides.begin(), strides.end()), offset));
 }
 
 }  // namespace peel::core

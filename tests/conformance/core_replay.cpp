@@ -72,8 +72,11 @@ std::vector<Mutation> mutations() {
     if (good[i].unless_backend_kernel) add("in spite of a backend kernel", [i](auto& r) { r[i].unless_backend_kernel = false; });
     if (good[i].unless_explicit) add("in spite of CompositeExplicitAutograd", [i](auto& r) { r[i].unless_explicit = false; });
     if (good[i].from == PrecedenceRule::From::kErrorKernel) add("no error kernel", [i](auto& r) { r[i].from = PrecedenceRule::From::kAlias; });
-    if (i + 1 < good.size()) add("last", [i](auto& r) { std::rotate(r.begin() + static_cast<ptrdiff_t>(i), r.begin() + static_cast<ptrdiff_t>(i) + 1, r.end()); });
-    if (i > 0) add("first", [i](auto& r) { std::rotate(r.begin(), r.begin() + static_cast<ptrdiff_t>(i), r.begin() + static_cast<ptrdiff_t>(i) + 1); });
+    if (i + 1 < good.size())
+      add("last", [i](auto& r) { std::rotate(r.begin() + static_cast<ptrdiff_t>(i), r.begin() + static_cast<ptrdiff_t>(i) + 1, r.end()); });
+    if (i > 0)
+      add("first",
+          [i](auto& r) { std::rotate(r.begin(), r.begin() + static_cast<ptrdiff_t>(i), r.begin() + static_cast<ptrdiff_t>(i) + 1); });
   }
   return out;
 }
@@ -230,8 +233,30 @@ void Replay::modes() {
               << grad_state.inference_mode << '\n';
   };
   say("default");
-  { GradMode g(false); say("no_grad"); { GradMode e(true); say("no_grad/enable_grad"); } { InferenceMode i(false); say("no_grad/inference_mode(False)"); } }
-  { InferenceMode i(true); say("inference_mode"); { GradMode e(true); say("inference_mode/enable_grad"); } { InferenceMode j(false); say("inference_mode/inference_mode(False)"); } }
+  {
+    GradMode g(false);
+    say("no_grad");
+    {
+      GradMode e(true);
+      say("no_grad/enable_grad");
+    }
+    {
+      InferenceMode i(false);
+      say("no_grad/inference_mode(False)");
+    }
+  }
+  {
+    InferenceMode i(true);
+    say("inference_mode");
+    {
+      GradMode e(true);
+      say("inference_mode/enable_grad");
+    }
+    {
+      InferenceMode j(false);
+      say("inference_mode/inference_mode(False)");
+    }
+  }
   say("default again");
   { AutocastMode a(BackendComponent::CPUBit, true); say("autocast cpu"); { AutocastMode b(BackendComponent::CPUBit, false); say("autocast cpu/off"); }
     { AutocastMode b(BackendComponent::CUDABit, true); say("autocast cpu/cuda"); } { InferenceMode i(true); say("autocast cpu/inference_mode"); } }
@@ -244,7 +269,12 @@ void Replay::modes() {
   { BelowADInplaceOrView g; say("below ADInplaceOrView"); }
   { IncludeKeys g(DispatchKey::Tracer); say("include Tracer"); set_key_included(DispatchKey::Batched, true); say("include Tracer, set Batched"); }
   say("after include");
-  { ExcludeKeys g(DispatchKey::AutogradCUDA); say("exclude AutogradCUDA"); set_key_excluded(DispatchKey::AutocastCPU, false); say("exclude AutogradCUDA, reset AutocastCPU"); }
+  {
+    ExcludeKeys g(DispatchKey::AutogradCUDA);
+    say("exclude AutogradCUDA");
+    set_key_excluded(DispatchKey::AutocastCPU, false);
+    say("exclude AutogradCUDA, reset AutocastCPU");
+  }
   say("after exclude");
   { ForceKeys g({DispatchKey::CPU, DispatchKey::AutogradCPU}); say("force"); }
   say("end");

@@ -1,10 +1,11 @@
-"""Tensors without operators: contiguity, strides of views, expansion, broadcasting, bounds, dtypes, and the keys and versions of new tensors in and out
+"""Tensors without operators: contiguity, strides of views, expansion, broadcasting, bounds, type promotion, and the keys and versions of new tensors in and out
 of inference mode, all against stock on random shapes (fixed seed).
 
     tensor_facts.py [SEED]
 """
 import random
 import sys
+import warnings
 
 from dispatch_replay import Replay, under_torch
 
@@ -103,6 +104,30 @@ def questions(torch, rng):
             yield ("channels_last", s), listed(torch.empty(t.shape, memory_format=torch.channels_last).stride())
 
 
+def types(torch):
+    return {i: t for i, t in enumerate([torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64, torch.float16, torch.float32, torch.float64, torch.complex32,
+                                        torch.complex64, torch.complex128, torch.bool, None, None, None, torch.bfloat16]) if t is not None}
+
+
+def promotions(torch):
+    """Every pair of types, and of operands of each strength, under each default type."""
+    name = lambda t: str(t)[len("torch."):]  # noqa: E731
+    known = types(torch)
+    for i, a in known.items():
+        for j, b in known.items():
+            yield ("promote", str(i), str(j)), "%s %d" % (name(torch.promote_types(a, b)), torch.can_cast(a, b))
+    operands = [("t%d" % i, torch.ones(2, dtype=t)) for i, t in known.items()] + [("z%d" % i, torch.ones((), dtype=t)) for i, t in known.items()]
+    operands += [("n11", True), ("n4", 1), ("n7", 1.0), ("n10", 1j)]
+    try:
+        for default, number in ((torch.float32, "6"), (torch.float64, "7"), (torch.float16, "5"), (torch.bfloat16, "15")):
+            torch.set_default_dtype(default)
+            for i, a in operands:
+                for j, b in operands:
+                    yield ("result_type", number, i, j), name(torch.result_type(a, b))
+    finally:
+        torch.set_default_dtype(torch.float32)
+
+
 def construction(torch):
     out = []
 
@@ -144,11 +169,8 @@ def construction(torch):
     refused("requires_grad", lambda: inference.requires_grad_(True))
     refused("requires_grad of long", lambda: ones(2, dtype=torch.int64).requires_grad_(True))
     refused("requires_grad of complex", lambda: ones(2, dtype=torch.complex64).requires_grad_(True))
-    order = [torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64, torch.float16, torch.float32, torch.float64, torch.complex32, torch.complex64,
-             torch.complex128, torch.bool, None, None, None, torch.bfloat16]
-    for n, t in enumerate(order):
-        if t is not None:
-            out.append("dtype %d %s %d %d %d" % (n, str(t)[len("torch."):], t.itemsize, t.is_floating_point, t.is_complex))
+    for n, t in types(torch).items():
+        out.append("dtype %d %s %d %d %d" % (n, str(t)[len("torch."):], t.itemsize, t.is_floating_point, t.is_complex))
     return out
 
 
@@ -159,9 +181,10 @@ def same(ours, stock):
 
 def main():
     import torch
+    warnings.simplefilter("ignore")  # complex32 is said to be experimental
     seed = int(sys.argv[1]) if len(sys.argv) > 1 else 20260
     replay = Replay("tensor")
-    asked = list(questions(torch, random.Random(seed)))
+    asked = list(questions(torch, random.Random(seed))) + list(promotions(torch))
     differing = errors = 0
     for (command, stock), answer in zip(asked, replay.send_all([c for c, _ in asked])):
         ours = "\n".join(answer)
@@ -176,7 +199,7 @@ def main():
             differing += 1
             print("ours %s\nstock's %s" % (a, b))
     replay.close()
-    print("torch %s, seed %d: %d questions about shapes (%d are errors), %d facts about new tensors; %d differ"
+    print("torch %s, seed %d: %d questions about shapes and types (%d are errors), %d facts about new tensors; %d differ"
           % (torch.__version__, seed, len(asked), errors, len(stock), differing))
     return 1 if differing else 0
 

@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "core/dispatch/error.h"
+#include "core/tensor/promotion.h"
 #include "core/tensor/tensor.h"
 
 using namespace peel::core;
@@ -86,7 +87,9 @@ void construction() {
   refused("requires_grad of complex", [&] { make(ScalarType::ComplexFloat).impl().set_requires_grad(true, no_graph); });
   for (int n = 0; n < 16; ++n) {
     const auto t = static_cast<ScalarType>(n);
-    if (element_size(t)) std::cout << "dtype " << n << ' ' << python_name(t) << ' ' << element_size(t) << ' ' << is_floating(t) << ' ' << is_complex(t) << '\n';
+    if (element_size(t))
+      std::cout << "dtype " << n << ' ' << python_name(t) << ' ' << element_size(t) << ' ' << is_floating(t) << ' ' << is_complex(t)
+                << '\n';
   }
 }
 
@@ -114,6 +117,18 @@ void run(const std::vector<std::string>& f) {
     std::cout << wrap_dimension(std::stoll(f.at(1)), std::stoll(f.at(2))) << '\n';
   } else if (what == "channels_last") {
     std::cout << to_text(empty(numbers(f.at(1)), ScalarType::Float, Device{14, -1}, MemoryFormat::ChannelsLast).strides()) << '\n';
+  } else if (what == "promote") {
+    const auto a = static_cast<ScalarType>(std::stoi(f.at(1))), b = static_cast<ScalarType>(std::stoi(f.at(2)));
+    std::cout << python_name(promote(a, b)) << ' ' << can_cast(a, b) << '\n';
+  } else if (what == "result_type") {  // default type, then operands: t, z or n and a type
+    std::vector<Operand> operands;
+    for (size_t i = 2; i < f.size(); ++i) {
+      operands.push_back({f[i][0] == 't'   ? Operand::Strength::kTensor
+                          : f[i][0] == 'z' ? Operand::Strength::kZeroDimensional
+                                           : Operand::Strength::kNumber,
+                          static_cast<ScalarType>(std::stoi(f[i].substr(1)))});
+    }
+    std::cout << python_name(result_type(operands, static_cast<ScalarType>(std::stoi(f.at(1))))) << '\n';
   } else if (what == "construction") {
     construction();
   } else {

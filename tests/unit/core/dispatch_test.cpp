@@ -92,7 +92,8 @@ TEST_CASE("a boxed kernel serves unboxed calls, and in-place results are the arg
     CHECK(&result == &x);
     CHECK(seen == std::vector<IValue>{x, 3});
     const auto both = d.find_schema_or_throw("mine::both", "")
-        .typed<std::tuple<Tensor, int64_t>(const Tensor&, std::span<const Tensor>, const std::optional<Tensor>&, std::string_view, std::span<const double>, bool, const Scalar&)>();
+                          .typed<std::tuple<Tensor, int64_t>(const Tensor&, std::span<const Tensor>, const std::optional<Tensor>&,
+                                                             std::string_view, std::span<const double>, bool, const Scalar&)>();
     const std::vector<Tensor> xs{x, y};
     const std::vector<double> f{1.5};
     const auto [t, n] = both.call(x, xs, std::nullopt, "s", f, true, 2.5);
@@ -110,28 +111,43 @@ TEST_CASE("an unboxed kernel serves boxed calls with every kind of argument", "[
   Dispatcher d;
   const auto through = fallthroughs(d);
   Library def = library(d, "mine");
-  def.def("many(Tensor x, Tensor[] xs, Tensor?[] os, int[] i, float f, bool b, str s, Device dev, complex c, Scalar k, int? n, Generator? g) -> (Tensor, int[])");
+  def.def(
+      "many(Tensor x, Tensor[] xs, Tensor?[] os, int[] i, float f, bool b, str s, Device dev, complex c, Scalar k, int? n, Generator? g) "
+      "-> (Tensor, int[])");
   def.def("nothing(int x) -> ()");
-  def.impl("many", kernel([](const Tensor& x, std::span<const Tensor> xs, std::span<const std::optional<Tensor>> os, std::span<const int64_t> i, double f,
-                             bool b, std::string_view s, Device dev, std::complex<double> c, const Scalar& k, std::optional<int64_t> n,
-                             const std::optional<GeneratorHandle>& g) -> std::tuple<Tensor, std::vector<int64_t>> {
-    CHECK(xs.size() == 2);
-    CHECK(os.size() == 2);
-    CHECK_FALSE(os[0]);
-    CHECK(f == 2.5);
-    CHECK(b);
-    CHECK(s == "text");
-    CHECK(dev == Device{1, 0});
-    CHECK(c == std::complex<double>(0, 1));
-    CHECK(k.value == IValue(3));
-    CHECK_FALSE(n);
-    CHECK_FALSE(g);
-    return {x, {i.begin(), i.end()}};
-  }), K::CPU);
+  def.impl("many",
+           kernel([](const Tensor& x, std::span<const Tensor> xs, std::span<const std::optional<Tensor>> os, std::span<const int64_t> i,
+                     double f, bool b, std::string_view s, Device dev, std::complex<double> c, const Scalar& k, std::optional<int64_t> n,
+                     const std::optional<GeneratorHandle>& g) -> std::tuple<Tensor, std::vector<int64_t>> {
+             CHECK(xs.size() == 2);
+             CHECK(os.size() == 2);
+             CHECK_FALSE(os[0]);
+             CHECK(f == 2.5);
+             CHECK(b);
+             CHECK(s == "text");
+             CHECK(dev == Device{1, 0});
+             CHECK(c == std::complex<double>(0, 1));
+             CHECK(k.value == IValue(3));
+             CHECK_FALSE(n);
+             CHECK_FALSE(g);
+             return {x, {i.begin(), i.end()}};
+           }),
+           K::CPU);
   int64_t got = 0;
   def.impl("nothing", kernel([&got](int64_t x) { got = x; }));
   const Tensor x = tensor(K::CPU);
-  Stack stack{x, IValue::list({x, x}), IValue::list({IValue(), x}), IValue::list({4, 5}), 2.5, true, "text", Device{1, 0}, std::complex<double>(0, 1), 3, IValue(), IValue()};
+  Stack stack{x,
+              IValue::list({x, x}),
+              IValue::list({IValue(), x}),
+              IValue::list({4, 5}),
+              2.5,
+              true,
+              "text",
+              Device{1, 0},
+              std::complex<double>(0, 1),
+              3,
+              IValue(),
+              IValue()};
   InferenceMode mode(true);
   d.find_schema_or_throw("mine::many", "").call_boxed(&stack);
   REQUIRE(stack.size() == 2);
@@ -140,7 +156,8 @@ TEST_CASE("an unboxed kernel serves boxed calls with every kind of argument", "[
   d.find_schema_or_throw("mine::nothing", "").call_boxed(&one);
   CHECK(one.empty());
   CHECK(got == 9);
-  CHECK_THAT(d.dump(d.find({"mine::nothing", ""})->entry()), Contains("CompositeImplicitAutograd[alias]: registered at test.cpp:1 :: (int _0) -> () [ boxed unboxed ]"));
+  CHECK_THAT(d.dump(d.find({"mine::nothing", ""})->entry()),
+             Contains("CompositeImplicitAutograd[alias]: registered at test.cpp:1 :: (int _0) -> () [ boxed unboxed ]"));
 }
 
 TEST_CASE("generators give keys to unboxed calls only; undefined tensors give some, None gives none", "[core][dispatch]") {
@@ -148,7 +165,9 @@ TEST_CASE("generators give keys to unboxed calls only; undefined tensors give so
   Library def = library(d, "mine");
   def.def("draw(Tensor? x, Generator? g) -> ()");
   std::string at;
-  const auto record = [&at](const char* key) { return kernel([&at, key](const std::optional<Tensor>&, const std::optional<GeneratorHandle>&) { at = key; }); };
+  const auto record = [&at](const char* key) {
+    return kernel([&at, key](const std::optional<Tensor>&, const std::optional<GeneratorHandle>&) { at = key; });
+  };
   def.impl("draw", record("CPU"), K::CPU);
   def.impl("draw", record("BackendSelect"), K::BackendSelect);
   def.impl("draw", record("Undefined"), K::CompositeExplicitAutograd);
@@ -221,7 +240,8 @@ TEST_CASE("ambiguity at AutogradOther is an error when reached", "[core][dispatc
   def.impl("f", same(), K::CompositeImplicitAutograd);
   def.impl("f", same(), K::FPGA);
   const auto op = d.find_schema_or_throw("mine::f", "").typed<Twice>();
-  CHECK_THROWS_WITH(op.call(tensor({K::FPGA, K::AutogradOther})), Contains("mine::f has kernels registered to both CompositeImplicitAutograd and a backend"));
+  CHECK_THROWS_WITH(op.call(tensor({K::FPGA, K::AutogradOther})),
+                    Contains("mine::f has kernels registered to both CompositeImplicitAutograd and a backend"));
   CHECK(op.entry().provenance(slot_of(K::AutogradOther)) == Provenance::kAmbiguousAutogradOther);
 }
 
@@ -233,9 +253,11 @@ TEST_CASE("a missing kernel says what there is", "[core][dispatch]") {
   CHECK_THROWS_WITH(op.redispatch(DispatchKeySet(K::CUDA), cpu_tensor()),
                     Contains("Could not run 'mine::twice' with arguments from the 'CUDA' backend.") &&
                         Contains("only available for these backends: [CPU, BackendSelect, ADInplaceOrView, AutogradOther, AutogradCPU,") &&
-                        Contains("\n\nCPU: registered at test.cpp:2 [kernel]\nBackendSelect: fallthrough registered at test.cpp:1 [backend fallback]\nADInplaceOrView: fallthrough registered at test.cpp:1 [backend fallback]\n"));
+                        Contains("\n\nCPU: registered at test.cpp:2 [kernel]\nBackendSelect: fallthrough registered at test.cpp:1 [backend "
+                                 "fallback]\nADInplaceOrView: fallthrough registered at test.cpp:1 [backend fallback]\n"));
   CHECK_THROWS_WITH(op.call(tensor({})), Contains("There were no tensor arguments to this function") && Contains("schema mine::twice."));
   Stack stack{tensor({})};
   CHECK_THROWS_AS(op.call_boxed(&stack), NotImplemented);
-  CHECK_THROWS_WITH((d.find_schema_or_throw("mine::twice", "").typed<Tensor(Tensor, int64_t)>()), Contains("Tried to access or call an operator with a wrong signature."));
+  CHECK_THROWS_WITH((d.find_schema_or_throw("mine::twice", "").typed<Tensor(Tensor, int64_t)>()),
+                    Contains("Tried to access or call an operator with a wrong signature."));
 }

@@ -42,10 +42,12 @@ TEST_CASE("what PyTorch refuses is refused, and leaves nothing behind", "[core][
   def.def("f(int x) -> int");
   CHECK_THROWS_WITH(library(d, "mine"), Contains("Only a single TORCH_LIBRARY can be used to register the namespace mine"));
   CHECK_THROWS_WITH(def.def("f(int x) -> int"), Contains("with the same name and overload name multiple times"));
-  CHECK_THROWS_WITH(def.impl("f", kernel([](double) -> int64_t { return 0; })), Contains("doesn't match the expected function schema") && Contains("Type mismatch in argument 1: int vs float"));
+  CHECK_THROWS_WITH(def.impl("f", kernel([](double) -> int64_t { return 0; })),
+                    Contains("doesn't match the expected function schema") && Contains("Type mismatch in argument 1: int vs float"));
   CHECK_THROWS_WITH(def.impl("f", kernel([](int64_t, int64_t) -> int64_t { return 0; })), Contains("The number of arguments is different. 1 vs 2."));
   CHECK_THROWS_WITH(def.impl("other::f", kernel<&one>()), Contains("Explicitly provided namespace (other) in operator name does not match"));
-  CHECK_THROWS_WITH(library(d, "mine", Library::Kind::kImpl).def("g() -> ()"), Contains("def(\"g\"): Cannot define an operator inside of a TORCH_LIBRARY_IMPL block"));
+  CHECK_THROWS_WITH(library(d, "mine", Library::Kind::kImpl).def("g() -> ()"),
+                    Contains("def(\"g\"): Cannot define an operator inside of a TORCH_LIBRARY_IMPL block"));
   CHECK_THROWS_WITH(d.find_schema_or_throw("mine::g", "x"), "Could not find schema for mine::g.x");
   def.impl("f", kernel<&one>());
   CHECK_THROWS_WITH(def.impl("f", kernel([](const int64_t&) -> int64_t { return 0; })), Contains("Mismatch in kernel C++ signatures"));
@@ -73,7 +75,10 @@ TEST_CASE("backend fallbacks: one per key, for operators there and to come", "[c
   {
     Library cuda = library(d, "_", Library::Kind::kImpl, K::CUDA, 7);
     cuda.fallback(log("first"));
-    CHECK_THROWS_WITH(cuda.fallback(log("second")), Contains("Tried to register multiple backend fallbacks for the same dispatch key CUDA; previous registration registered at test.cpp:7"));
+    CHECK_THROWS_WITH(
+        cuda.fallback(log("second")),
+        Contains(
+            "Tried to register multiple backend fallbacks for the same dispatch key CUDA; previous registration registered at test.cpp:7"));
     def.def("g(Tensor x) -> Tensor");
     InferenceMode mode(true);
     for (const char* name : {"mine::f", "mine::g"}) d.find_schema_or_throw(name, "").typed<TensorHandle(const TensorHandle&)>().call(tensor(K::CUDA));
@@ -92,7 +97,8 @@ TEST_CASE("backend fallbacks: one per key, for operators there and to come", "[c
   Library nested = library(d, "_", Library::Kind::kImpl, K::CompositeImplicitAutogradNestedTensor);
   nested.fallback(log("nested"));
   CHECK(d.find({"mine::f", ""})->entry().slot(slot_of(K::NestedTensorMeta))->function.valid());
-  CHECK_THROWS_WITH(library(d, "_", Library::Kind::kImpl, K::AutogradNestedTensor).fallback(log("again")), Contains("multiple backend fallbacks for the same dispatch key AutogradNestedTensor"));
+  CHECK_THROWS_WITH(library(d, "_", Library::Kind::kImpl, K::AutogradNestedTensor).fallback(log("again")),
+                    Contains("multiple backend fallbacks for the same dispatch key AutogradNestedTensor"));
 }
 
 PEEL_LIBRARY(peel_test_blocks, m) { m.def("f(int x) -> int"); }

@@ -30,7 +30,9 @@ struct Watched {
   Watched() : def(library(d, "mine")) {
     def.def("f(Tensor x, int n) -> Tensor");
     def.impl("f", kernel([](const Tensor& x, int64_t) -> Tensor { return x; }), K::CPU);
-    def.impl("f", kernel([this](DispatchKeySet s, const Tensor& x, int64_t n) -> Tensor { return op().redispatch(s & kAfterAutograd, x, n); }), K::AutogradCPU);
+    def.impl("f",
+             kernel([this](DispatchKeySet s, const Tensor& x, int64_t n) -> Tensor { return op().redispatch(s & kAfterAutograd, x, n); }),
+             K::AutogradCPU);
     set_observer(&log);
   }
   ~Watched() { set_observer(nullptr); }
@@ -47,8 +49,8 @@ TEST_CASE("an observer sees calls, redispatches, values and failures", "[core][o
   Watched w;
   ForceKeys none({{}, {}});
   w.op().call(w.x, 3);
-  CHECK(w.log.lines == std::vector<std::string>{"call mine::f@AutogradCPU of DispatchKeySet(CPU, AutogradCPU) n=3", "redispatch mine::f@CPU of DispatchKeySet() n=3",
-                                                "end CPU 1", "end AutogradCPU 1"});
+  CHECK(w.log.lines == std::vector<std::string>{"call mine::f@AutogradCPU of DispatchKeySet(CPU, AutogradCPU) n=3",
+                                                "redispatch mine::f@CPU of DispatchKeySet() n=3", "end CPU 1", "end AutogradCPU 1"});
   w.log.lines.clear();
   Stack stack{5, w.x, 4};
   w.op().call_boxed(&stack);

@@ -33,9 +33,11 @@ TEST_CASE("printing what was parsed is a fixed point", "[core][schema]") {
   for (const char* text : {"aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", "a::b() -> ()", "a::b(...) -> ...",
                            "a::b(Tensor(a! -> *) x, Dict(str, Tensor[]) d, (int, Tensor)[]? t) -> Tensor(a!)[]",
                            "a::b(str s=\"a\\\"b\\n\", float f=1.0000000000000001e-05, int[2] i=3, bool[2] b=[True, False], Device d=cuda:1) -> ()"}) {
-    const std::string printed = text == std::string_view("a::b(str s=\"a\\\"b\\n\", float f=1.0000000000000001e-05, int[2] i=3, bool[2] b=[True, False], Device d=cuda:1) -> ()")
-                                    ? parse_schema("a::b(str s='a\"b\\n', float f=1e-5, int[2] i=3, bool[2] b=[True, False], Device d='cuda:1') -> ()").text()
-                                    : parse_schema(text).text();
+    const std::string printed =
+        text == std::string_view(
+                    "a::b(str s=\"a\\\"b\\n\", float f=1.0000000000000001e-05, int[2] i=3, bool[2] b=[True, False], Device d=cuda:1) -> ()")
+            ? parse_schema("a::b(str s='a\"b\\n', float f=1e-5, int[2] i=3, bool[2] b=[True, False], Device d='cuda:1') -> ()").text()
+            : parse_schema(text).text();
     CHECK(printed == text);
   }
 }

@@ -17,7 +17,8 @@ inline Tensor tensor(DispatchKeySet keys) {
 inline constexpr DispatchKeySet kCpuTensor{DispatchKey::CPU, DispatchKey::ADInplaceOrView, DispatchKey::AutogradCPU, DispatchKey::AutocastCPU};
 inline Tensor cpu_tensor() { return tensor(kCpuTensor); }
 
-inline Library library(Dispatcher& d, const char* space, Library::Kind kind = Library::Kind::kDef, std::optional<DispatchKey> key = {}, int line = 1) {
+inline Library library(Dispatcher& d, const char* space, Library::Kind kind = Library::Kind::kDef, std::optional<DispatchKey> key = {},
+                       int line = 1) {
   return Library(kind, space, key, "test.cpp", line, d);
 }
 /// The fallthroughs that stock has for keys that every call brings: without them a call ends at BackendSelect.
