@@ -26,6 +26,39 @@ bool contiguous_in(Sizes sizes, Sizes strides, std::span<const int> order) {
   return true;
 }
 
+// Row-major strides over the dimensions ordered by the operands' strides, each operand asked in turn. Dimensions that some operand
+// repeats (stride 0) cannot be compared by it: they stay where they are, which is why this is an insertion and no sort.
+SizeVector ordered_strides(Sizes sizes, const std::vector<SizeVector>& operands, bool clamp) {
+  std::vector<size_t> order(sizes.size());
+  std::iota(order.rbegin(), order.rend(), size_t{0});
+  const auto compare = [&](size_t a, size_t b) {  // -1: a is inside of b, 1: outside, 0: cannot tell
+    for (const SizeVector& strides : operands) {
+      if (strides[a] == 0 || strides[b] == 0) continue;
+      if (strides[a] != strides[b]) return strides[a] < strides[b] ? -1 : 1;
+      if (sizes[a] > sizes[b]) return 1;
+    }
+    return 0;
+  };
+  for (size_t i = 1; i < order.size(); ++i) {
+    size_t moving = i;
+    for (size_t j = i; j-- > 0;) {
+      const int way = compare(order[j], order[moving]);
+      if (way < 0) break;
+      if (way == 0) continue;
+      std::swap(order[j], order[moving]);
+      moving = j;
+    }
+  }
+  SizeVector out(sizes.size());
+  const bool row_major = std::is_sorted(order.rbegin(), order.rend());
+  int64_t stride = 1;
+  for (const size_t d : order) {
+    out[d] = stride;
+    stride *= clamp || row_major ? std::max<int64_t>(sizes[d], 1) : sizes[d];
+  }
+  return out;
+}
+
 }  // namespace
 
 std::string to_text(Sizes s) {
@@ -47,7 +80,8 @@ SizeVector contiguous_strides(Sizes sizes) {
   int64_t stride = 1;
   for (size_t d = sizes.size(); d-- > 0;) {
     out[d] = stride;
-    stride *= std::max<int64_t>(sizes[d], 1);
+    // May wrap: the size of the storage is checked apart.
+    stride = static_cast<int64_t>(static_cast<uint64_t>(stride) * static_cast<uint64_t>(std::max<int64_t>(sizes[d], 1)));
   }
   return out;
 }
@@ -89,16 +123,27 @@ bool is_non_overlapping_and_dense(Sizes sizes, Sizes strides) {
   return contiguous_in(sizes, strides, order);
 }
 
+size_t storage_bytes(Sizes sizes, size_t element_size) {
+  if (std::find(sizes.begin(), sizes.end(), 0) != sizes.end()) return 0;
+  auto bytes = static_cast<int64_t>(element_size);
+  for (const int64_t s : sizes) {
+    if (__builtin_mul_overflow(bytes, s, &bytes)) throw Error("Storage size calculation overflowed with sizes=" + to_text(sizes));
+  }
+  return static_cast<size_t>(bytes);
+}
+
 size_t storage_bytes(Sizes sizes, Sizes strides, int64_t offset, size_t element_size) {
-  int64_t last = offset;
+  int64_t end = 0;
+  bool overflow = __builtin_add_overflow(offset, 1, &end);
   for (size_t d = 0; d < sizes.size(); ++d) {
     if (sizes[d] == 0) return 0;
     int64_t step = 0;
-    if (__builtin_mul_overflow(sizes[d] - 1, strides[d], &step) || __builtin_add_overflow(last, step, &last)) {
-      throw Error("Storage size calculation overflowed with sizes=" + to_text(sizes) + " and strides=" + to_text(strides));
-    }
+    overflow = overflow || __builtin_mul_overflow(sizes[d] - 1, strides[d], &step) || __builtin_add_overflow(end, step, &end);
   }
-  return static_cast<size_t>(last + 1) * element_size;
+  if (overflow || __builtin_mul_overflow(end, static_cast<int64_t>(element_size), &end)) {
+    throw Error("Storage size calculation overflowed with sizes=" + to_text(sizes) + " and strides=" + to_text(strides));
+  }
+  return static_cast<size_t>(end);
 }
 
 int64_t wrap_dimension(int64_t d, int64_t dimensions) {
@@ -214,33 +259,43 @@ Geometry expand(Sizes sizes, Sizes strides, Sizes target) {
 
 SizeVector like_strides(Sizes sizes, Sizes strides) {
   if (is_non_overlapping_and_dense(sizes, strides)) return SizeVector(strides.begin(), strides.end());
-  // The order of the strides, dimensions that repeat (stride 0) left where they are: a stable insertion from the innermost.
-  std::vector<size_t> order(sizes.size());
-  std::iota(order.rbegin(), order.rend(), size_t{0});
-  const auto before = [&](size_t a, size_t b) {  // -1: a is inside of b, 1: outside, 0: cannot tell
-    if (strides[a] == 0 || strides[b] == 0) return 0;
-    if (strides[a] != strides[b]) return strides[a] < strides[b] ? -1 : 1;
-    return sizes[a] > sizes[b] ? 1 : 0;
-  };
-  for (size_t i = 1; i < order.size(); ++i) {
-    size_t moving = i;
-    for (size_t j = i; j-- > 0;) {
-      const int way = before(order[j], order[moving]);
-      if (way > 0) {
-        std::swap(order[j], order[moving]);
-        moving = j;
-      } else if (way < 0) {
-        break;
-      }
+  return ordered_strides(sizes, {SizeVector(strides.begin(), strides.end())}, true);
+}
+
+SizeVector elementwise_strides(std::span<const Geometry> operands, Sizes result) {
+  const auto all = [&](auto holds) { return std::all_of(operands.begin(), operands.end(), holds); };
+  if (all([&](const Geometry& g) { return std::equal(g.sizes.begin(), g.sizes.end(), result.begin(), result.end()); })) {
+    if (all([](const Geometry& g) { return is_contiguous(g.sizes, g.strides); })) return contiguous_strides(result);
+    if (all([](const Geometry& g) { return is_contiguous(g.sizes, g.strides, MemoryFormat::ChannelsLast); })) return channels_last_strides(result);
+    if (all([&](const Geometry& g) { return g.strides == operands[0].strides && is_non_overlapping_and_dense(g.sizes, g.strides); })) {
+      return operands[0].strides;
     }
   }
-  SizeVector out(sizes.size());
-  int64_t stride = 1;
-  for (const size_t d : order) {
-    out[d] = stride;
-    stride *= std::max<int64_t>(sizes[d], 1);
+  std::vector<SizeVector> strides;
+  for (const Geometry& g : operands) {
+    SizeVector full(result.size());
+    const size_t missing = result.size() - g.sizes.size();
+    for (size_t d = 0; d < g.sizes.size(); ++d) full[missing + d] = g.sizes[d] == 1 && result[missing + d] != 1 ? 0 : g.strides[d];
+    strides.push_back(std::move(full));
   }
-  return out;
+  return ordered_strides(result, strides, false);
+}
+
+Overlap internal_overlap(Sizes sizes, Sizes strides) {
+  if (is_non_overlapping_and_dense(sizes, strides)) return Overlap::kNo;
+  for (size_t d = 0; d < sizes.size(); ++d) {
+    if (strides[d] == 0 && sizes[d] > 1) return Overlap::kYes;
+  }
+  return Overlap::kTooHard;
+}
+
+SharedMemory shared_memory(const Geometry& a, int64_t a_offset, const Geometry& b, int64_t b_offset) {
+  const int64_t a_elements = element_count(a.sizes), b_elements = element_count(b.sizes);
+  if (a_elements == 0 || b_elements == 0) return SharedMemory::kNone;
+  if (!is_non_overlapping_and_dense(a.sizes, a.strides) || !is_non_overlapping_and_dense(b.sizes, b.strides)) return SharedMemory::kTooHard;
+  const int64_t a_end = a_offset + a_elements, b_end = b_offset + b_elements;
+  if (a_offset == b_offset && a_end == b_end) return a.strides == b.strides ? SharedMemory::kSame : SharedMemory::kPartial;
+  return a_offset < b_end && b_offset < a_end ? SharedMemory::kPartial : SharedMemory::kNone;
 }
 
 }  // namespace peel::core

@@ -26,7 +26,8 @@ SizeVector channels_last_strides(Sizes);
 bool is_contiguous(Sizes sizes, Sizes strides, MemoryFormat = MemoryFormat::Contiguous);
 /// Some permutation of the dimensions is contiguous.
 bool is_non_overlapping_and_dense(Sizes sizes, Sizes strides);
-/// Bytes that a storage must have. 0 when a size is 0.
+/// Bytes that a storage must have: of a row-major tensor; of one with strides. 0 when a size is 0.
+size_t storage_bytes(Sizes sizes, size_t element_size);
 size_t storage_bytes(Sizes sizes, Sizes strides, int64_t offset, size_t element_size);
 
 /// 0 <= result < dimensions for -dimensions <= d < dimensions; IndexError else. A scalar counts as one dimension.
@@ -45,5 +46,15 @@ struct Geometry {
 Geometry expand(Sizes sizes, Sizes strides, Sizes target);
 /// What `empty_like` gives for `preserve_format`: the source's strides when it is dense, else row-major in the order of its strides.
 SizeVector like_strides(Sizes sizes, Sizes strides);
+/// Strides of the result of an element-wise operator: those that all operands share when they are dense, else row-major in an order
+/// of dimensions that follows the operands' strides, the first operand first.
+SizeVector elementwise_strides(std::span<const Geometry> operands, Sizes result);
+
+/// Whether two elements of one tensor share memory; kTooHard when only a search could tell.
+enum class Overlap : uint8_t { kNo, kYes, kTooHard };
+Overlap internal_overlap(Sizes sizes, Sizes strides);
+/// Whether two tensors of one storage share memory: the same elements alike, or some.
+enum class SharedMemory : uint8_t { kNone, kSame, kPartial, kTooHard };
+SharedMemory shared_memory(const Geometry& a, int64_t a_offset, const Geometry& b, int64_t b_offset);
 
 }  // namespace peel::core

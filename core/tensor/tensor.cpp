@@ -13,12 +13,11 @@ void check_sizes(Sizes sizes) {
   }
 }
 
-Tensor make(SizeVector sizes, SizeVector strides, ScalarType t, Device d) {
+Tensor make(SizeVector sizes, SizeVector strides, size_t bytes, ScalarType t, Device d) {
   if (d.type != kCpu && d.type != kMeta) {
     throw NotImplemented("The embedded engine has no tensors on " + to_string(d) +
                          " yet; the program can be run on stock PyTorch (--engine pytorch).");
   }
-  const size_t bytes = storage_bytes(sizes, strides, 0, element_size(t));
   auto storage = make_ref<Storage>(bytes, d, d.type == kMeta ? no_allocator() : heap_allocator());
   const DispatchKeySet backend = d.type == kMeta ? DispatchKey::Meta : DispatchKey::CPU;
   return Tensor(make_ref<TensorImpl>(std::move(storage), backend, t, std::move(sizes), std::move(strides), 0));
@@ -29,7 +28,8 @@ Tensor make(SizeVector sizes, SizeVector strides, ScalarType t, Device d) {
 Tensor empty(Sizes sizes, ScalarType t, Device d, MemoryFormat f) {
   check_sizes(sizes);
   const bool last = f == MemoryFormat::ChannelsLast || f == MemoryFormat::ChannelsLast3d;
-  return make({sizes.begin(), sizes.end()}, last ? channels_last_strides(sizes) : contiguous_strides(sizes), t, d);
+  const size_t bytes = storage_bytes(sizes, element_size(t));
+  return make({sizes.begin(), sizes.end()}, last ? channels_last_strides(sizes) : contiguous_strides(sizes), bytes, t, d);
 }
 
 Tensor empty_strided(Sizes sizes, Sizes strides, ScalarType t, Device d) {
@@ -37,7 +37,8 @@ Tensor empty_strided(Sizes sizes, Sizes strides, ScalarType t, Device d) {
   if (sizes.size() != strides.size())
     throw Error("dimensionality of sizes (" + std::to_string(sizes.size()) + ") must match dimensionality of strides (" +
                 std::to_string(strides.size()) + ")");
-  return make({sizes.begin(), sizes.end()}, {strides.begin(), strides.end()}, t, d);
+  const size_t bytes = storage_bytes(sizes, strides, 0, element_size(t));
+  return make({sizes.begin(), sizes.end()}, {strides.begin(), strides.end()}, bytes, t, d);
 }
 
 Tensor view_of(const Tensor& base, Sizes sizes, Sizes strides, int64_t offset) {

@@ -1,4 +1,4 @@
-"""Tensors without operators: contiguity, strides of views, expansion, broadcasting, bounds, type promotion, and the keys and versions of new tensors in and out
+"""Tensors without operators: contiguity, strides of views, expansion, broadcasting, bounds, layout of element-wise results, overlap, type promotion, and the keys and versions of new tensors in and out
 of inference mode, all against stock on random shapes (fixed seed).
 
     tensor_facts.py [SEED]
@@ -9,7 +9,7 @@ import warnings
 
 from dispatch_replay import Replay, under_torch
 
-CASES = 4000
+CASES = 3000
 
 
 def text(values):
@@ -75,6 +75,23 @@ def attempt(f):
         return "error " + str(e).split("\n")[0]
 
 
+def elementwise(torch, a, b):
+    try:
+        torch.broadcast_shapes(a.shape, b.shape)
+        return True
+    except RuntimeError:
+        return False
+
+
+def written(torch, source, out):
+    """What stock says to writing there: the beginning of its complaint, or nothing."""
+    try:
+        torch.neg(source, out=out)
+        return "fine"
+    except RuntimeError as e:
+        return "some elements" if "some elements" in str(e) else "more than one element" if "more than one element" in str(e) else str(e)
+
+
 def questions(torch, rng):
     """(command, stock's answer)"""
     dense = torch.ops.aten.is_non_overlapping_and_dense
@@ -100,6 +117,16 @@ def questions(torch, rng):
             lambda: "%s %s %d" % (listed((v := base.as_strided(sizes, strides, offset)).shape), listed(v.stride()), v.storage_offset()))
         d = rng.randint(-6, 6)
         yield ("wrap", str(d), str(t.dim())), attempt(lambda: (torch.cumsum(t, d), str(d % max(t.dim(), 1)))[1])
+        if elementwise(torch, t, other):
+            yield ("elementwise", s, st, text(other.shape), text(other.stride())), listed((t + other).stride())
+        twin = t.transpose(0, -1).contiguous().transpose(0, -1) if t.dim() and rng.random() < 0.5 else torch.empty_like(t)
+        yield ("elementwise", s, st, s, text(twin.stride())), listed((t + twin).stride())
+        yield ("internal_overlap", s, st), str(torch._debug_has_internal_overlap(t))
+        sizes, offsets = [rng.choice([1, 2, 3]) for _ in range(rng.randint(1, 2))], [rng.randint(0, 6), rng.randint(0, 6)]
+        strides = [rng.choice([[3, 1], [1, 2], [1, 3], [2, 1], [0, 1]])[-len(sizes):] for _ in range(2)]
+        a = torch.empty(20).as_strided(sizes, strides[0], offsets[0])
+        b = a.as_strided(sizes, strides[1], offsets[1])
+        yield ("write", text(sizes), text(strides[0]), str(offsets[0]), text(strides[1]), str(offsets[1])), written(torch, a, b)
         if t.dim() == 4:
             yield ("channels_last", s), listed(torch.empty(t.shape, memory_format=torch.channels_last).stride())
 

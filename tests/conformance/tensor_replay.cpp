@@ -117,6 +117,16 @@ void run(const std::vector<std::string>& f) {
     std::cout << wrap_dimension(std::stoll(f.at(1)), std::stoll(f.at(2))) << '\n';
   } else if (what == "channels_last") {
     std::cout << to_text(empty(numbers(f.at(1)), ScalarType::Float, Device{14, -1}, MemoryFormat::ChannelsLast).strides()) << '\n';
+  } else if (what == "elementwise") {  // sizes and strides of two operands
+    const Geometry both[] = {{numbers(f.at(1)), numbers(f.at(2))}, {numbers(f.at(3)), numbers(f.at(4))}};
+    std::cout << to_text(elementwise_strides(both, broadcast(both[0].sizes, both[1].sizes))) << '\n';
+  } else if (what == "internal_overlap") {
+    std::cout << static_cast<int>(internal_overlap(numbers(f.at(1)), numbers(f.at(2)))) << '\n';
+  } else if (what == "write") {  // sizes; strides and offset of what is read; of what is written
+    const Geometry from{numbers(f.at(1)), numbers(f.at(2))}, to{numbers(f.at(1)), numbers(f.at(4))};
+    const bool inside = internal_overlap(to.sizes, to.strides) == Overlap::kYes;
+    const bool partial = shared_memory(from, std::stoll(f.at(3)), to, std::stoll(f.at(5))) == SharedMemory::kPartial;
+    std::cout << (inside ? "more than one element" : partial ? "some elements" : "fine") << '\n';
   } else if (what == "promote") {
     const auto a = static_cast<ScalarType>(std::stoi(f.at(1))), b = static_cast<ScalarType>(std::stoi(f.at(2)));
     std::cout << python_name(promote(a, b)) << ' ' << can_cast(a, b) << '\n';

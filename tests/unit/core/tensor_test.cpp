@@ -69,8 +69,12 @@ TEST_CASE("meta tensors have shapes and no memory; other devices say what to do"
   CHECK(meta.impl().storage->bytes() == size_t{1} << 53);
   CHECK(to_string(meta.keys()) == "DispatchKeySet(Meta, ADInplaceOrView, AutogradMeta)");
   CHECK_THROWS_WITH(empty(kTwoByThree, ScalarType::Float, Device{1, 0}), Contains("cuda:0") && Contains("--engine pytorch"));
-  const SizeVector absurd{int64_t{1} << 40, int64_t{1} << 40};
-  CHECK_THROWS_AS(empty(absurd, ScalarType::Byte, Device{14, -1}), Error);
+  const SizeVector absurd{int64_t{1} << 40, int64_t{1} << 40}, nothing{int64_t{1} << 40, 0, int64_t{1} << 40}, two{2, 2},
+      far{int64_t{1} << 62, int64_t{1} << 62};
+  CHECK_THROWS_WITH(empty(absurd, ScalarType::Byte, Device{14, -1}), "Storage size calculation overflowed with sizes=[1099511627776, 1099511627776]");
+  CHECK_THROWS_WITH(view_of(meta, two, far, 0), Contains("Storage size calculation overflowed with sizes=[2, 2] and strides=[4611686018427387904, "));
+  CHECK_THROWS_AS(view_of(meta, two, two, INT64_MAX), Error);
+  CHECK(empty(nothing, ScalarType::Float).numel() == 0);
 }
 
 TEST_CASE("element types have both of their names", "[core][tensor]") {
