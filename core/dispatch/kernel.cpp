@@ -17,7 +17,7 @@ void run_ambiguous(OperatorKernel*, const OperatorHandle& op, DispatchKeySet, St
               "AutogradOther kernel]). If you want to override CompositeImplicitAutograd, please open an issue to request a dedicated Autograd "
               "dispatch key for the backend.\nIf you only want to run inference instead of training, in C++, add `c10::InferenceMode mode;` before "
               "model.forward(); in Python, use `torch.inference_mode()` as a context manager (see "
-              "https://pytorch.org/docs/stable/generated/torch.inference_mode.html).");
+              "https://pytorch.org/docs/stable/generated/torch.autograd.grad_mode.inference_mode.html).");
 }
 
 Kernel ambiguous() {
@@ -56,7 +56,7 @@ std::string difference(const char* what, const std::vector<Argument>& declared, 
 
 }  // namespace
 
-const Kernel kMissingKernel{};
+constinit const Kernel kMissingKernel{};
 const Kernel kAmbiguousAutogradOther = ambiguous();
 
 bool KernelFunction::is_fallthrough() const { return boxed == run_fallthrough; }

@@ -72,7 +72,9 @@ void OperatorEntry::report_missing(DispatchKeySet set) const {
                          "Tensors, or that you (the operator writer) forgot to register a fallback function.  Available functions are " +
                          available + ".\n\n" + table);
   }
-  throw NotImplemented("Could not run '" + name_.text() + "' with arguments from the '" + to_string(k) + "' backend. '" + name_.text() +
+  throw NotImplemented("Could not run '" + name_.text() + "' with arguments from the '" + to_string(k) + "' backend. This could be because the operator "
+                       "doesn't exist for this backend, or was omitted during the selective/custom build process (if using custom build). If you are a "
+                       "Facebook employee using PyTorch on mobile, please visit https://fburl.com/ptmfixes for possible resolutions. '" + name_.text() +
                        "' is only available for these backends: " + available + ".\n\n" + table);
 }
 

@@ -109,6 +109,9 @@ class Replay {
       libraries_.at(f.at(1))->fallback(kernel("boxed", {}));
     } else if (what == "find") {
       std::cout << d_.find_schema_or_throw(f.at(1), f.size() > 2 ? f[2] : "").schema().text() << '\n';
+    } else if (what == "redispatch") {
+      Stack stack{TensorHandle()};
+      OperatorHandle(&entry(f.at(1))).redispatch_boxed(key(f.at(2)), &stack);
     } else if (what == "dump") {
       const OperatorEntry& e = entry(f.at(1));
       std::cout << d_.dump(e) << d_.dump_table(e);
