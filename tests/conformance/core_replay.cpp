@@ -229,58 +229,67 @@ void Replay::keys() {
   }
 }
 
+void say_mode(const char* mode) {
+  const LocalKeys l = local_keys();
+  std::cout << mode << std::hex << " 0x" << l.included.raw() << " 0x" << l.excluded.raw() << std::dec << ' ' << grad_state.grad_mode << ' '
+            << grad_state.inference_mode << '\n';
+}
+
+// The state under the guard that `make` returns; `inside` goes on there.
+void in(const char* mode, auto make, auto inside) {
+  const auto guard = make();
+  say_mode(mode);
+  inside();
+}
+void in(const char* mode, auto make) {
+  in(mode, make, [] {});
+}
+
 void Replay::modes() {
-  const auto say = [](const char* mode) {
-    const LocalKeys l = local_keys();
-    std::cout << mode << std::hex << " 0x" << l.included.raw() << " 0x" << l.excluded.raw() << std::dec << ' ' << grad_state.grad_mode << ' '
-              << grad_state.inference_mode << '\n';
-  };
-  say("default");
-  {
-    GradMode g(false);
-    say("no_grad");
-    {
-      GradMode e(true);
-      say("no_grad/enable_grad");
-    }
-    {
-      InferenceMode i(false);
-      say("no_grad/inference_mode(False)");
-    }
-  }
-  {
-    InferenceMode i(true);
-    say("inference_mode");
-    {
-      GradMode e(true);
-      say("inference_mode/enable_grad");
-    }
-    {
-      InferenceMode j(false);
-      say("inference_mode/inference_mode(False)");
-    }
-  }
-  say("default again");
-  { AutocastMode a(BackendComponent::CPUBit, true); say("autocast cpu"); { AutocastMode b(BackendComponent::CPUBit, false); say("autocast cpu/off"); }
-    { AutocastMode b(BackendComponent::CUDABit, true); say("autocast cpu/cuda"); } { InferenceMode i(true); say("autocast cpu/inference_mode"); } }
-  { KeyModeGuard g(KeyMode::kFunctorch); say("functorch"); }
-  { KeyModeGuard g(KeyMode::kPython); say("python mode"); }
-  { KeyModeGuard g(KeyMode::kPythonHandler); say("python handler"); }
-  { KeyModeGuard g(KeyMode::kPythonDispatcher); say("python dispatcher"); }
-  { KeyModeGuard g(KeyMode::kPreDispatch); say("pre-dispatch"); }
-  { BelowAutograd g; say("below autograd"); { InferenceMode i(false); say("below autograd/inference_mode(False)"); } say("below autograd again"); }
-  { BelowADInplaceOrView g; say("below ADInplaceOrView"); }
-  { IncludeKeys g(DispatchKey::Tracer); say("include Tracer"); set_key_included(DispatchKey::Batched, true); say("include Tracer, set Batched"); }
-  say("after include");
-  {
-    ExcludeKeys g(DispatchKey::AutogradCUDA);
-    say("exclude AutogradCUDA");
+  const auto grad = [](bool on) { return [on] { return GradMode(on); }; };
+  const auto inference = [](bool on) { return [on] { return InferenceMode(on); }; };
+  const auto autocast = [](BackendComponent b, bool on) { return [b, on] { return AutocastMode(b, on); }; };
+  const auto mode = [](KeyMode m) { return [m] { return KeyModeGuard(m); }; };
+  say_mode("default");
+  in("no_grad", grad(false), [&] {
+    in("no_grad/enable_grad", grad(true));
+    in("no_grad/inference_mode(False)", inference(false));
+  });
+  in("inference_mode", inference(true), [&] {
+    in("inference_mode/enable_grad", grad(true));
+    in("inference_mode/inference_mode(False)", inference(false));
+    in("inference_mode/functorch", mode(KeyMode::kFunctorch));
+  });
+  say_mode("default again");
+  in("autocast cpu", autocast(BackendComponent::CPUBit, true), [&] {
+    in("autocast cpu/off", autocast(BackendComponent::CPUBit, false));
+    in("autocast cpu/cuda", autocast(BackendComponent::CUDABit, true));
+    in("autocast cpu/inference_mode", inference(true));
+  });
+  in("functorch", mode(KeyMode::kFunctorch), [&] { in("functorch/functorch", mode(KeyMode::kFunctorch)); });
+  for (const char* transform : {"grad", "jvp", "functionalize"}) in(transform, mode(KeyMode::kFunctorch));
+  in("fake tensor mode", mode(KeyMode::kPython));
+  in("python mode", mode(KeyMode::kPython), [&] { in("python mode/inference_mode", inference(true)); });
+  in("python handler", mode(KeyMode::kPythonHandler));
+  in("python dispatcher", mode(KeyMode::kPythonDispatcher));
+  in("pre-dispatch", mode(KeyMode::kPreDispatch));
+  in("below autograd", [] { return BelowAutograd(); }, [&] {
+    in("below autograd/inference_mode(False)", inference(false));
+    say_mode("below autograd again");
+  });
+  in("below ADInplaceOrView", [] { return BelowADInplaceOrView(); });
+  in("include Tracer", [] { return IncludeKeys(DispatchKey::Tracer); }, [] {
+    set_key_included(DispatchKey::Batched, true);
+    say_mode("include Tracer, set Batched");
+  });
+  say_mode("after include");
+  in("exclude AutogradCUDA", [] { return ExcludeKeys(DispatchKey::AutogradCUDA); }, [] {
     set_key_excluded(DispatchKey::AutocastCPU, false);
-    say("exclude AutogradCUDA, reset AutocastCPU");
-  }
-  say("after exclude");
-  { ForceKeys g({DispatchKey::CPU, DispatchKey::AutogradCPU}); say("force"); }
-  say("end");
+    say_mode("exclude AutogradCUDA, reset AutocastCPU");
+  });
+  say_mode("after exclude");
+  in("force", [] { return ForceKeys({DispatchKey::CPU, DispatchKey::AutogradCPU}); });
+  say_mode("end");
 }
 
 }  // namespace

@@ -68,6 +68,7 @@ def stock_modes(torch):
         say("inference_mode")
         inside("inference_mode/enable_grad", torch.enable_grad())
         inside("inference_mode/inference_mode(False)", torch.inference_mode(False))
+        torch.vmap(lambda x: (say("inference_mode/functorch"), x)[1])(torch.ones(2))
     say("default again")
     # The CUDA key by its own guard: autocast for a device that is not there turns itself off.
     with torch.autocast("cpu", torch.bfloat16):
@@ -77,9 +78,15 @@ def stock_modes(torch):
         say("autocast cpu/cuda")
         c._dispatch_tls_set_dispatch_key_excluded(key("AutocastCUDA"), True)
         inside("autocast cpu/inference_mode", torch.inference_mode())
-    torch.vmap(lambda x: (say("functorch"), x)[1])(torch.ones(2))
+    torch.vmap(lambda x: (say("functorch"), torch.func.grad(lambda y: (say("functorch/functorch"), y)[1])(x))[1])(torch.ones(2))
+    torch.func.grad(lambda x: (say("grad"), x.sum())[1])(torch.ones(2))
+    torch.func.jvp(lambda x: (say("jvp"), x)[1], (torch.ones(2),), (torch.ones(2),))
+    torch.func.functionalize(lambda x: (say("functionalize"), x)[1])(torch.ones(2))
 
+    from torch._subclasses.fake_tensor import FakeTensorMode
     from torch.utils._python_dispatch import TorchDispatchMode
+
+    inside("fake tensor mode", FakeTensorMode())
 
     class Mode(TorchDispatchMode):
         def __torch_dispatch__(self, func, types, args=(), kwargs=None):
@@ -92,6 +99,7 @@ def stock_modes(torch):
     x = torch.ones(1)
     with mode:
         say("python mode")
+        inside("python mode/inference_mode", torch.inference_mode())
         x.sin()
     inside("python dispatcher", c._EnablePythonDispatcher())
     inside("pre-dispatch", c._EnablePreDispatch())
