@@ -3,22 +3,6 @@
 #include "core/dispatch/error.h"
 
 namespace peel::core {
-namespace {
-
-using Boxed = std::function<void(const OperatorHandle&, DispatchKeySet, Stack*)>;
-
-void run(OperatorKernel* functor, const OperatorHandle& op, DispatchKeySet set, Stack* stack) {
-  static_cast<detail::Functor<Boxed>*>(functor)->function(op, set, stack);
-}
-
-}  // namespace
-
-KernelFunction boxed_kernel(Boxed f) {
-  KernelFunction k;
-  k.boxed = &run;
-  k.functor = Ref<OperatorKernel>(new detail::Functor<Boxed>(std::move(f)));
-  return k;
-}
 
 Library::Library(Kind kind, std::string space, std::optional<DispatchKey> key, const char* file, int line, Dispatcher& d)
     : kind_(kind), space_(std::move(space)), key_(key), file_(file), line_(line), dispatcher_(&d) {

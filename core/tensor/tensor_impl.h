@@ -2,7 +2,7 @@
 #pragma once
 #include <memory>
 
-#include "core/dispatch/local_keys.h"
+#include "core/dispatch/modes.h"
 #include "core/tensor/geometry.h"
 #include "core/tensor/scalar_type.h"
 #include "core/tensor/storage.h"

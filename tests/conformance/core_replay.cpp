@@ -8,6 +8,7 @@
 #include "core/dispatch/error.h"
 #include "core/dispatch/key_sets.h"
 #include "core/dispatch/library.h"
+#include "core/dispatch/modes.h"
 
 using namespace peel::core;
 

@@ -2,6 +2,7 @@
 #pragma once
 #include "core/dispatch/error.h"
 #include "core/dispatch/library.h"
+#include "core/dispatch/modes.h"
 #include "tests/catch.h"
 
 namespace peel::core {
