@@ -40,6 +40,9 @@ std::string brief(const std::string& name) {
   return begin == std::string::npos ? head : head.substr(begin + 1);
 }
 
+/// Kinds of memory: CUPTI counts unknown 0, pageable 1, ...; Nsight Systems' tables pageable 0, ..., unknown 7.
+int64_t memory_kind(uint32_t cupti) { return cupti == 0 || cupti > 7 ? 7 : cupti - 1; }
+
 }  // namespace
 
 void HopHistory::begin(uint32_t event, int64_t ns) {
@@ -141,11 +144,11 @@ void GpuBook::write(const wire::GpuActivity& a, int64_t event) {
       break;
     }
     case GpuKind::kCopy:
-      ledger_.batch()[Table::kGpuCopy].add(start, end, a.device, a.context, kNullCell, a.stream, a.correlation, global_pid_, bytes, a.kind, kNullCell, a.from, a.to, kNullCell,
+      ledger_.batch()[Table::kGpuCopy].add(start, end, a.device, a.context, kNullCell, a.stream, a.correlation, global_pid_, bytes, a.kind, kNullCell, memory_kind(a.from), memory_kind(a.to), kNullCell,
                                            kNullCell, kNullCell, kNullCell, kNullCell, node, kNullCell, kNullCell, event);
       break;
     case GpuKind::kSet:
-      ledger_.batch()[Table::kGpuSet].add(start, end, a.device, a.context, kNullCell, a.stream, a.correlation, global_pid_, a.result, bytes, node, a.to, event);
+      ledger_.batch()[Table::kGpuSet].add(start, end, a.device, a.context, kNullCell, a.stream, a.correlation, global_pid_, a.result, bytes, node, memory_kind(a.to), event);
       break;
     case GpuKind::kSync:
       ledger_.batch()[Table::kGpuSync].add(start, end, a.device, a.context, kNullCell, a.stream, a.correlation, global_pid_, a.kind, a.event, kNullCell, event);

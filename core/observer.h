@@ -1,0 +1,72 @@
+// Seeing every hop of the embedded engine. Off, an observer costs one predictable branch a hop.
+#pragma once
+#include <atomic>
+
+#include "core/dispatch/operator_entry.h"
+
+namespace peel::core {
+
+/// How a kernel was entered.
+enum class HopKind : uint8_t { kCall, kRedispatch, kCallBoxed, kRedispatchBoxed };
+
+/// The arguments or results of a hop, boxed only when someone asks.
+class HopValues {
+ public:
+  virtual void push(Stack*) const = 0;
+
+ protected:
+  ~HopValues() = default;
+};
+
+/// One hop, while it runs. An observer may change where it goes: `go_to`, or another `kernel`.
+struct Hop {
+  const OperatorEntry* op;
+  HopKind kind;
+  DispatchKeySet arguments;  // union over the arguments; calls only
+  DispatchKeySet set;        // what the kernel was looked up with and is given
+  const Kernel* kernel;      // not valid(): a failed look-up, which raises after begin
+  const HopValues* values;
+  void* own = nullptr;       // the observer's
+  DispatchKey key() const { return set.highest(); }
+  void go_to(DispatchKeySet s) {
+    set = s;
+    kernel = op->kernel(s);
+  }
+};
+
+class Observer {
+ public:
+  virtual ~Observer() = default;
+  virtual void begin(Hop&) = 0;
+  /// Each begin has one end; `results` is null when the hop raised.
+  virtual void end(Hop&, const HopValues* results) noexcept = 0;
+};
+
+namespace detail {
+inline constinit std::atomic<Observer*> observer{nullptr};
+}
+inline Observer* observer() { return detail::observer.load(std::memory_order_acquire); }
+/// For every thread; null = off. The caller keeps it alive until no hop that began under it is open.
+inline void set_observer(Observer* o) { detail::observer.store(o, std::memory_order_release); }
+
+/// Brackets one observed hop.
+class HopScope {
+ public:
+  HopScope(Observer& o, Hop& hop) : observer_(o), hop_(hop) { observer_.begin(hop_); }
+  ~HopScope() {
+    if (!ended_) observer_.end(hop_, nullptr);
+  }
+  HopScope(const HopScope&) = delete;
+  HopScope& operator=(const HopScope&) = delete;
+  void end(const HopValues& results) {
+    ended_ = true;
+    observer_.end(hop_, &results);
+  }
+
+ private:
+  Observer& observer_;
+  Hop& hop_;
+  bool ended_ = false;
+};
+
+}  // namespace peel::core

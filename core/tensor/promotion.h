@@ -1,0 +1,27 @@
+// Which element type a result has when arguments differ, as measured on 2.13.0 (tests/conformance/tensor_facts.py).
+#pragma once
+#include <span>
+
+#include "core/tensor/scalar_type.h"
+
+namespace peel::core {
+
+/// The smallest type that holds both kinds of values: uint8 and int8 -> int16, float16 and bfloat16 -> float32.
+ScalarType promote(ScalarType, ScalarType);
+/// Whether an in-place or out= operator may write results of `from` into a tensor of `to`: not complex into real, not floating
+/// into integral, only bool into bool.
+bool can_cast(ScalarType from, ScalarType to);
+/// The complex type whose parts have this type; integral types give ComplexFloat.
+ScalarType complex_of(ScalarType);
+/// The type of a complex type's parts; others unchanged.
+ScalarType value_type_of(ScalarType);
+
+/// One operand. Weaker kinds decide only when their category (bool, integral, floating, complex) is higher.
+struct Operand {
+  enum class Strength : uint8_t { kTensor, kZeroDimensional, kNumber } strength;
+  ScalarType type;  // of a Python number: Bool, Long, Double or ComplexDouble
+};
+/// `floating`: the default element type (torch.get_default_dtype), which Python's floating numbers count as.
+ScalarType result_type(std::span<const Operand>, ScalarType floating = ScalarType::Float);
+
+}  // namespace peel::core

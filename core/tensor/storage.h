@@ -1,0 +1,38 @@
+// The memory behind tensors. Views share one storage.
+#pragma once
+#include <cstddef>
+
+#include "core/dispatch/ivalue.h"
+
+namespace peel::core {
+
+/// Where memory comes from: a device's caching allocator, or the heap. Thread-safe.
+class Allocator {
+ public:
+  virtual ~Allocator() = default;
+  /// At least `bytes`, aligned to 64; null for 0. Throws Error when there is none.
+  virtual void* allocate(size_t bytes) = 0;
+  virtual void release(void* memory, size_t bytes) noexcept = 0;
+};
+Allocator& heap_allocator();
+/// For meta tensors: gives no memory.
+Allocator& no_allocator();
+
+class Storage final : public RefCounted {
+ public:
+  Storage(size_t bytes, Device, Allocator&);
+  ~Storage() override;
+  void* data() const { return data_; }
+  size_t bytes() const { return bytes_; }
+  Device device() const { return device_; }
+  /// Keeps what fits. Other owners see the new memory.
+  void resize(size_t bytes);
+
+ private:
+  void* data_;
+  size_t bytes_;
+  Device device_;
+  Allocator& allocator_;
+};
+
+}  // namespace peel::core

@@ -1,0 +1,53 @@
+// What a tensor is: keys, shape, a place in a storage, a version counter, and what autograd hangs on it.
+#pragma once
+#include <memory>
+
+#include "core/dispatch/modes.h"
+#include "core/tensor/geometry.h"
+#include "core/tensor/scalar_type.h"
+#include "core/tensor/storage.h"
+
+namespace peel::core {
+
+/// Counts in-place writes. Shared by a tensor, its views and what was detached from it.
+struct VersionCounter : RefCounted {
+  std::atomic<uint32_t> version{0};
+};
+
+/// core/autograd's part: gradient, history, hooks. Made on demand.
+struct AutogradMeta {
+  virtual ~AutogradMeta() = default;
+  virtual bool requires_grad() const = 0;
+  virtual void set_requires_grad(bool) = 0;
+};
+
+struct TensorImpl final : KeyedObject {
+  /// A new tensor: to the backend's keys come its autocast key and, outside inference mode, its autograd keys.
+  /// requires_grad has no part in it.
+  TensorImpl(Ref<Storage>, DispatchKeySet backend_keys, ScalarType, SizeVector sizes, SizeVector strides, int64_t offset);
+  /// A view, as its kernel makes it: the base's keys; a version counter of its own, which the layer ADInplaceOrView replaces by the base's.
+  struct View {};
+  TensorImpl(View, const TensorImpl& base, SizeVector sizes, SizeVector strides, int64_t offset);
+
+  /// A tensor that was made in inference mode, or a view of one: no autograd keys, no version counter.
+  bool is_inference() const { return !keys.has_any(kAutogradAndADInplaceOrView); }
+  /// Error for an inference tensor.
+  uint32_t current_version() const;
+  /// After an in-place write. Error for an inference tensor outside inference mode, when the write has been done: as measured.
+  void bump_version();
+  bool requires_grad() const { return autograd && autograd->requires_grad(); }
+  /// Error where PyTorch has one. `make` gives the autograd part when there is none yet.
+  void set_requires_grad(bool, std::unique_ptr<AutogradMeta> (*make)());
+  /// detach() (this tensor's counter) and .data (a new one): same storage and shape, no autograd part.
+  Ref<TensorImpl> detached(Ref<VersionCounter>) const;
+
+  Ref<Storage> storage;
+  SizeVector sizes, strides;
+  int64_t offset = 0;  // in elements
+  ScalarType dtype;
+  bool wrapped_number = false;  // a Python number that became a tensor: weak in type promotion
+  Ref<VersionCounter> version;
+  std::unique_ptr<AutogradMeta> autograd;
+};
+
+}  // namespace peel::core
