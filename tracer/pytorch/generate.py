@@ -54,9 +54,13 @@ def cxx_library():
 
 def gpu_part(torch, root, out):
     """(arguments that make peel_gpu.so or [], why there are none). PyTorch's version.py says whether it was built with CUDA."""
-    with open(os.path.join(torch, "version.py")) as f:
-        if not re.search(r"^cuda.*= '", f.read(), re.M):
-            return [], "this PyTorch was built without CUDA"
+    try:
+        with open(os.path.join(torch, "version.py")) as f:
+            version = f.read()
+    except OSError:
+        version = ""
+    if not re.search(r"^cuda.*= '", version, re.M):
+        return [], "this PyTorch was built without CUDA"
     packages = os.path.dirname(torch)
     # The wheels' own headers first; a toolkit or Triton has those that the wheels leave out.
     folders = sorted(glob.glob(os.path.join(packages, "nvidia", "*", "include")))
