@@ -4,6 +4,7 @@
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -28,6 +29,15 @@ constexpr int64_t kCommitNs = 250'000'000;
 // drain that works beside it on the same caches and cores.
 constexpr int64_t kLingerNs = 20'000'000;
 constexpr double kLingerFullness = 0.4;
+constexpr int kExitMs = 20;  // between closing its descriptors and its end, a process that ends needs less
+
+/// A descriptor that becomes readable when the process ends; -1 when there is none, or the connection is another process'.
+int life_of(int connection, int pid) {
+  ucred peer{};
+  socklen_t size = sizeof peer;
+  if (::getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 || peer.pid != pid) return -1;
+  return static_cast<int>(::syscall(SYS_pidfd_open, pid, 0));
+}
 constexpr int64_t kCalibrateNs = 20'000'000;
 
 /// A session that is being recorded is marked by a socket in the abstract namespace, named by the file's
@@ -71,7 +81,8 @@ class RingDrain final : public Drain {
   };
   struct Live {
     std::unique_ptr<Process> process;
-    int connection;
+    int connection;  // closed when the process ends, or closes all of its descriptors, as daemons do
+    int life;        // a pidfd, which tells the two apart; -1 = none
   };
   struct Printed {
     int stream;
@@ -237,17 +248,26 @@ void RingDrain::run() {
 /// milliseconds, without a pause when they fill up.
 void RingDrain::wait() {
   std::vector<pollfd> fds{{wake_, POLLIN, 0}};
-  for (const Live& l : live_) fds.push_back({l.connection, POLLIN, 0});
+  for (const Live& l : live_) fds.push_back({l.connection >= 0 ? l.connection : l.life, POLLIN, 0});
   const int timeout = merge_.fullness() >= kLingerFullness ? 0 : live_.empty() ? 20 : merge_.fullness() > 0 ? 1 : 5;
   if (::poll(fds.data(), fds.size(), timeout) <= 0) return;
   uint64_t count;
   if (fds[0].revents && ::read(wake_, &count, sizeof count) < 0) return;
   for (size_t i = 1; i < fds.size(); ++i) {
     if (!fds[i].revents) continue;
-    char ignored[64];
-    const ssize_t got = ::recv(fds[i].fd, ignored, sizeof ignored, MSG_DONTWAIT);
-    if (got > 0 || (got < 0 && (errno == EAGAIN || errno == EINTR))) continue;
-    live_[i - 1].process->gone = true;
+    Live& l = live_[i - 1];
+    if (l.connection >= 0) {
+      char ignored[64];
+      const ssize_t got = ::recv(l.connection, ignored, sizeof ignored, MSG_DONTWAIT);
+      if (got > 0 || (got < 0 && (errno == EAGAIN || errno == EINTR))) continue;
+      pollfd alive{l.life, POLLIN, 0};
+      if (l.life >= 0 && ::poll(&alive, 1, kExitMs) == 0) {
+        ::close(l.connection);
+        l.connection = -1;
+        continue;
+      }
+    }
+    l.process->gone = true;
   }
 }
 
@@ -272,7 +292,7 @@ void RingDrain::take_over() {
     const std::string name(a.hello.process_name, ::strnlen(a.hello.process_name, sizeof a.hello.process_name));
     ledger_.batch().add(Small::kProcess, {int64_t{id}, int64_t{a.hello.pid}, parent == by_pid_.end() ? Cell() : Cell(int64_t{parent->second}), name, a.ns, Cell()});
     by_pid_[a.hello.pid] = id;
-    live_.push_back({std::make_unique<Process>(ledger_, id, a.memory), a.connection});
+    live_.push_back({std::make_unique<Process>(ledger_, id, a.memory), a.connection, life_of(a.connection, a.hello.pid)});
     live_.back().process->gpu.set_os_id(a.hello.pid);
     merge_.add(live_.back().process.get());
   }
@@ -332,7 +352,8 @@ void RingDrain::bury() {
     merge_.remove(&p);
     p.gpu.finish();
     ledger_.batch().add(Small::kProcessEnd, {int64_t{p.id}, wire::monotonic_ns() - started_ns_});
-    ::close(live_[i].connection);
+    if (live_[i].connection >= 0) ::close(live_[i].connection);
+    if (live_[i].life >= 0) ::close(live_[i].life);
     live_.erase(live_.begin() + static_cast<ptrdiff_t>(i));
   }
 }

@@ -38,7 +38,7 @@ class Fold(unittest.TestCase):
     def test_kinds_in_blind_spots(self):
         rows = fold([raw("call", 0, "aten::mm", "Python", 3), raw("hop", 1, "aten::mm", "Python", 3), raw("hop", 2, "aten::mm", "CPU", 1, on=0),
                      raw("hop", 3, "aten::resolve_conj", "CPU", 1, on=0), raw("hop", 3, "aten::mm", "CPU", 1, on=0, announced=1)])
-        self.assertEqual([r.kind for r in rows], ["call", "redispatch", "unknown", "call"])
+        self.assertEqual([r.kind for r in rows], ["call", "unknown", "unknown", "call"])  # a Python handler may name the key
 
 
 class Differences(unittest.TestCase):
