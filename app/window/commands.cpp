@@ -82,6 +82,21 @@ void register_commands(Application& a) {
   t.add({"view.smaller", "Smaller", "Makes everything smaller.", "View", {kCtrl | ImGuiKey_Minus, kCtrl | ImGuiKey_KeypadSubtract}, nullptr, [&a, &c] { a.set_theme(c.dark, std::max(.75f, a.settings().zoom - .125f)); }, nullptr, "", true});
   t.add({"view.normal", "Normal size", "Goes back to the display's own size.", "View", {kCtrl | ImGuiKey_0}, nullptr, [&a, &c] { a.set_theme(c.dark, 1); }, nullptr});
 
+  // Memory
+  const struct { const char *id, *title, *help; } memory[] = {
+      {"memory.peak", "Memory: peak", "Goes to the moment at which most memory was allocated."},
+      {"memory.failed", "Memory: failed allocation", "Goes to the allocation that failed and tells why."},
+      {"memory.mark_a", "Memory: mark A", "Marks the moment as the first of two to compare."},
+      {"memory.mark_b", "Memory: mark B", "Marks the moment as the second of two to compare."},
+      {"memory.pools", "Memory: pools", "Shows how torn the allocator's pools are."},
+      {"memory.fit", "Memory: whole recording", "Shows the allocator's whole history."}};
+  for (const auto& m : memory)
+    t.add({m.id, m.title, m.help, "", {}, open, [&a, &c, m] {
+             a.focus_panel("Memory");
+             if (views::Panel* p = a.panel("Memory")) p->run(c, m.id);
+           },
+           nullptr});
+
   // Run
   t.add({"run.again", "Run again", "Runs the program again into a new recording; edits are saved first, after a question.", "Run", {kCtrl | ImGuiKey_R}, [&c] { return c.program.can_run_again; }, [&a] { a.run_again(); }, nullptr});
   t.add({"run.stop", "Interrupt", "Interrupts the running program as Ctrl+C would, or stops building the agent.", "Run", {ImGuiKey_P, ImGuiKey_F6}, running, [&a] { if (a.program()) a.program()->interrupt(); }, nullptr});
