@@ -313,7 +313,7 @@ void MemoryPanel::draw(Context& c) {
   answers_.refresh(view_, by_, tab_ == Tab::kFailed);
   float y = a.y - u(2);
   y += draw_head(c, pen, {a.x, y, a.w, u(theme::kButton)});
-  const float below = std::max(u(120), (a.bottom() - y) * .52f), chart = std::max(u(70), a.bottom() - y - below - u(8));
+  const float below = std::max(u(120), (a.bottom() - y) * .5f), chart = std::max(u(70), a.bottom() - y - below - u(8));
   chart_.draw(view_, {a.x, y, a.w, chart});
   y += chart + u(8);
   const std::string trouble = view_.history->trouble_text();

@@ -130,8 +130,7 @@ MemoryBands make_bands(const MemoryNames& names, uint16_t device, double from, d
     const MemoryBands::Piece& b = m.pieces[i];
     if (b.to - b.from < wide || static_cast<double>(b.high - b.low) < high) continue;
     const Life& life = h.lives[b.life];
-    std::string text = life.older ? "older than the recording" : names.module(h.events[life.begin]);
-    if (text.empty()) text = names.op(h.events[life.begin]);
+    std::string text = life.older ? "older than the recording" : names.op(h.events[life.begin]);
     if (text.empty()) text = names.line(h.events[life.begin]);
     m.labels.push_back({i, text.empty() ? bytes_text(life.size) : text + "  " + bytes_text(life.size)});
   }

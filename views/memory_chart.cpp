@@ -70,7 +70,7 @@ void MemoryChart::draw_bands(const MemoryView& v, const Pen& pen, const Area& pl
   for (const MemoryBands::Piece& b : bands_.pieces) {
     const float x0 = std::max(plot.x, x_of(plot, b.from)), x1 = std::min(plot.right(), x_of(plot, b.to));
     if (x1 <= x0) continue;
-    const float y0 = y_of(plot, b.high), y1 = y_of(plot, b.low), gap = y1 - y0 > 3 ? 1.f : 0.f;
+    const float y0 = y_of(plot, b.high), y1 = y_of(plot, b.low), gap = y1 - y0 >= 5 ? 1.f : 0.f;
     const bool old = b.life < v.history->lives.size() && v.history->lives[b.life].older;
     const unsigned rgb = b.life == v.life ? p.focus : b.life == hovered ? p.faint : old ? older : shade[b.life % 3];
     pen.fill(x0, y0 + gap, x1 - x0, y1 - y0 - gap, theme::color(rgb));
@@ -178,7 +178,7 @@ void MemoryChart::draw_marks(const MemoryView& v, const Pen& pen, const Area& pl
     if (dashed) pen.dash(x + .5f, plot.y, x + .5f, plot.bottom(), theme::color(rgb), 3, 3);
     else pen.fill(x, plot.y, strong ? std::max(2.f, u(2)) : 1, plot.h, theme::color(rgb));
     if (text.empty()) return;
-    const float w = text_width(Type::kSemiSmall, text) + u(8), left = std::clamp(x, plot.x, plot.right() - w);
+    const float w = text_width(Type::kSemiSmall, text) + u(8), left = x + w > plot.right() ? x - w : x;
     pen.fill(left, plot.y, w, u(17), theme::color(rgb), u(2));
     pen.text(Type::kSemiSmall, left + u(4), base_of(plot.y, u(17)), p.panel, text);
   };

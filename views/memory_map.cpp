@@ -42,7 +42,8 @@ void MemoryMap::arrange(const MemoryView& v, const MemoryState& s) {
     groups[{!g.large, g.pool, g.stream}].push_back(i);
     widest[!g.large] = std::max(widest[!g.large], g.size);
   }
-  for (const auto& [key, segments] : groups) {
+  for (auto& [key, segments] : groups) {
+    std::stable_sort(segments.begin(), segments.end(), [&](uint32_t a, uint32_t b) { return s.segments[a].size > s.segments[b].size; });
     const auto& [small, pool, stream] = key;
     int64_t bytes = 0;
     for (uint32_t i : segments) bytes += s.segments[i].size;

@@ -1,4 +1,4 @@
-// Who holds the memory, what came and stayed between two moments, how torn the pools are: answers from the allocator's
+// Who holds the memory, what came and stayed between two moments, how fragmented the pools are: answers from the allocator's
 // history, computed apart from drawing. Meant for a background thread: a moment is replayed, names are looked up per block.
 #pragma once
 #include <atomic>
@@ -70,7 +70,7 @@ struct PoolRow {
   int64_t reserved = 0, allocated = 0, pending = 0, free = 0, largest_free = 0;
   int64_t releasable = 0;  // segments with nothing in them
   /// How much of what is free the largest request can't have: 0 = one piece, near 1 = crumbs.
-  double torn() const { return free > 0 ? 1 - static_cast<double>(largest_free) / static_cast<double>(free) : 0; }
+  double fragmentation() const { return free > 0 ? 1 - static_cast<double>(largest_free) / static_cast<double>(free) : 0; }
 };
 std::vector<PoolRow> pools(const MemoryHistory&, const MemoryState&);
 

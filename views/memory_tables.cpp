@@ -97,7 +97,7 @@ void draw_pools(const MemoryView& v, const std::vector<PoolRow>& rows, const Are
   const auto& p = theme::palette();
   const Pen pen;
   if (rows.empty()) return pen.empty(a, "No pools", v.of().cpu ? "Heap memory has none." : "No segment is known at this moment.");
-  constexpr struct { const char* head; float width; } kColumns[] = {{"torn", 60}, {"largest", 78}, {"free", 78}, {"in use", 82}, {"reserved", 82}, {"segments", 68}};
+  constexpr struct { const char* head; float width; } kColumns[] = {{"fragmented", 92}, {"largest", 78}, {"free", 78}, {"in use", 82}, {"reserved", 82}, {"segments", 68}};
   const float base = base_of(a.y, u(20));
   pen.text(Type::kSmall, a.x, base, p.faint, "pool");
   float x = a.right();
@@ -106,7 +106,7 @@ void draw_pools(const MemoryView& v, const std::vector<PoolRow>& rows, const Are
   for (const PoolRow& r : rows) {
     if (y + u(kLine) > a.bottom() - u(20)) break;
     const float h = u(kLine) - 1, line = base_of(y, h);
-    const std::string cells[] = {r.free ? percent(r.torn()) : "", bytes_text(r.largest_free), bytes_text(r.free), bytes_text(r.allocated + r.pending), bytes_text(r.reserved), count_text(r.segments)};
+    const std::string cells[] = {r.free ? percent(r.fragmentation()) : "", bytes_text(r.largest_free), bytes_text(r.free), bytes_text(r.allocated + r.pending), bytes_text(r.reserved), count_text(r.segments)};
     float at = a.right();
     for (size_t i = 0; i < std::size(cells); i++) pen.text_right(Type::kMonoSmall, at, line, i == 0 || i == 2 ? p.text : p.dim, cells[i]), at -= u(kColumns[i].width);
     pen.text_cut(Type::kBody, a.x, line, at + u(8) - a.x, p.text, r.name);
@@ -116,14 +116,14 @@ void draw_pools(const MemoryView& v, const std::vector<PoolRow>& rows, const Are
     pen.hline(a.x, y + h, a.w, theme::color(p.line));
     y += u(kLine);
   }
-  pen.text_cut(Type::kSmall, a.x, base_of(a.bottom() - u(18), u(18)), a.w, p.faint, "torn: the share of what is free that is not in the largest free block. 0 % is one piece.");
+  pen.text_cut(Type::kSmall, a.x, base_of(a.bottom() - u(18), u(18)), a.w, p.faint, "fragmented: the share of what is free that is not in the largest free block; 0 % is one piece");
 }
 
 std::string pools_text(const std::vector<PoolRow>& rows) {
-  std::string s = "pool\tsegments\treserved\tallocated\twaiting\tfree\tlargest free\ttorn\n";
+  std::string s = "pool\tsegments\treserved\tallocated\twaiting\tfree\tlargest free\tfragmented\n";
   for (const PoolRow& r : rows)
     s += r.name + "\t" + std::to_string(r.segments) + "\t" + std::to_string(r.reserved) + "\t" + std::to_string(r.allocated) + "\t" + std::to_string(r.pending) + "\t" + std::to_string(r.free) + "\t" +
-         std::to_string(r.largest_free) + "\t" + percent(r.torn()) + "\n";
+         std::to_string(r.largest_free) + "\t" + percent(r.fragmentation()) + "\n";
   return s;
 }
 

@@ -88,7 +88,7 @@ void register_commands(Application& a) {
       {"memory.failed", "Memory: failed allocation", "Goes to the allocation that failed and tells why."},
       {"memory.mark_a", "Memory: mark A", "Marks the moment as the first of two to compare."},
       {"memory.mark_b", "Memory: mark B", "Marks the moment as the second of two to compare."},
-      {"memory.pools", "Memory: pools", "Shows how torn the allocator's pools are."},
+      {"memory.pools", "Memory: pools", "Shows the allocator's pools and how fragmented they are."},
       {"memory.fit", "Memory: whole recording", "Shows the allocator's whole history."}};
   for (const auto& m : memory)
     t.add({m.id, m.title, m.help, "", {}, open, [&a, &c, m] {
