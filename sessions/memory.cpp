@@ -5,13 +5,13 @@
 #include <iterator>
 #include <unordered_set>
 
-#include "sessions/memory_replay.h"
+#include "sessions/memory_follow.h"
 
 namespace peel {
 namespace {
 
 constexpr const char* kActions[] = {"alloc", "free_requested", "free_completed", "segment_alloc", "segment_free", "segment_map", "segment_unmap", "snapshot", "oom", "?"};
-constexpr size_t kCheckpointEvery = 8192;  // events at least
+constexpr size_t kCheckpointEvery = 8192;  // events at least; a quarter of what lives, so that all checkpoints together stay small
 
 MemoryTotals highest_of(const MemoryTotals& a, const MemoryTotals& b) {
   return {std::max(a.allocated, b.allocated), std::max(a.active, b.active), std::max(a.reserved, b.reserved)};
@@ -107,10 +107,10 @@ std::string MemoryHistory::trouble_text() const {
 }
 
 size_t MemoryHistory::bytes() const {
-  size_t n = events.capacity() * sizeof(MemoryEvent) + lives.capacity() * sizeof(Life) + tensor_of.capacity() * 4 + saved.capacity() * 8;
+  size_t n = events.capacity() * sizeof(MemoryEvent) + lives.capacity() * sizeof(Life) + segments.capacity() * sizeof(SegmentLife) + tensor_of.capacity() * 4 + saved.capacity() * 8;
   for (const MemoryDevice& d : devices) {
     n += d.events.capacity() * sizeof(MemoryIndex) + d.lives.capacity() * sizeof(LifeIndex) + d.totals.bytes();
-    for (const auto& c : d.checkpoints) n += c->blocks.capacity() * sizeof(c->blocks[0]) + c->segments.capacity() * sizeof(c->segments[0]);
+    for (const auto& c : d.checkpoints) n += (c.lives.capacity() + c.segments.capacity()) * 4;
   }
   return n;
 }
@@ -121,7 +121,7 @@ void follow_history(MemoryHistory& h, const std::atomic<bool>* cancel) {
   std::vector<AllocatorReplay> replays;
   std::vector<size_t> next_checkpoint(h.devices.size(), kCheckpointEvery);
   replays.reserve(h.devices.size());
-  for (uint16_t d = 0; d < h.devices.size(); ++d) replays.emplace_back(h, d, &h);
+  for (uint16_t d = 0; d < h.devices.size(); ++d) replays.emplace_back(h, d);
   // On the heap the address of a second free is either older than the recording or free already: those that were seen tell.
   std::unordered_set<uint64_t> seen;
   const auto feed = [&](uint16_t d, MemoryIndex i) {
@@ -136,8 +136,8 @@ void follow_history(MemoryHistory& h, const std::atomic<bool>* cancel) {
     if (r.totals().allocated > device.peak.allocated) device.peak_at = i;
     device.peak = highest_of(device.peak, r.totals());
     if (device.events.size() >= next_checkpoint[d]) {
-      device.checkpoints.push_back(std::make_shared<AllocatorCheckpoint>(r.checkpoint(device.events.size())));
-      next_checkpoint[d] = device.events.size() + std::max(kCheckpointEvery, 4 * r.blocks());
+      device.checkpoints.push_back(r.checkpoint(device.events.size()));
+      next_checkpoint[d] = device.events.size() + std::max(kCheckpointEvery, r.blocks() / 4);
     }
   };
   for (MemoryIndex i = 0; i < h.events.size(); ++i) {

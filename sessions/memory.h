@@ -51,16 +51,25 @@ struct Life {
   bool older;             // it was there when the recording began: where it came from is not known
 };
 
+/// A segment from when it came (or changed its size) to when it went (or changed).
+struct SegmentLife {
+  uint64_t address;
+  int64_t size;
+  MemoryIndex begin, end;  // events; kNoIndex = not before the recording's end
+  uint16_t device, stream, pool;
+  bool large, expandable, older;
+};
+
 struct MemoryTotals {
   int64_t allocated = 0, active = 0, reserved = 0;  // active: allocated and waiting to become free
   bool operator==(const MemoryTotals&) const = default;
 };
 
+enum class BlockState : uint8_t { kInactive, kActive, kPendingFree };
 struct SnapshotBlock {
   uint64_t address;
   int64_t size, requested;
-  uint8_t state;          // BlockState
-  LifeIndex life;
+  BlockState state;
 };
 struct SnapshotSegment {
   uint64_t address;
@@ -89,7 +98,12 @@ class TotalsIndex {
   std::vector<std::vector<MemoryTotals>> levels_;
 };
 
-struct AllocatorCheckpoint;
+/// What lived after so many events of a device, by address.
+struct AllocatorCheckpoint {
+  size_t position = 0;
+  std::vector<uint32_t> segments;         // of the history's segments
+  std::vector<LifeIndex> lives;
+};
 
 /// What belongs to one device.
 struct MemoryDevice {
@@ -98,7 +112,8 @@ struct MemoryDevice {
   std::vector<MemoryIndex> events;        // ascending
   TotalsIndex totals;                     // after each of `events`
   std::vector<LifeIndex> lives;           // in the order of their beginning
-  std::vector<std::shared_ptr<const AllocatorCheckpoint>> checkpoints;  // in order
+  std::vector<uint32_t> segments;         // the same of its segments
+  std::vector<AllocatorCheckpoint> checkpoints;
   MemoryTotals peak;                      // each at its highest
   MemoryIndex peak_at = kNoIndex;         // the event that first brought `allocated` there
   uint64_t live_at_start = 0;             // older blocks that were in use
@@ -117,6 +132,7 @@ class MemoryHistory {
  public:
   std::vector<MemoryEvent> events;        // in the order of id
   std::vector<Life> lives;
+  std::vector<SegmentLife> segments;
   std::vector<MemoryDevice> devices;
   std::vector<uint64_t> streams;          // handles by index; 0 = the default stream
   std::vector<std::string> pools;         // by index; "" = the default pool

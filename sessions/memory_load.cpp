@@ -7,7 +7,6 @@
 
 #include "sessions/format.h"
 #include "sessions/memory.h"
-#include "sessions/memory_replay.h"
 #include "sessions/sqlite_read.h"
 
 namespace peel {
@@ -200,7 +199,7 @@ void Reader::snapshots() {
       const auto g = std::lower_bound(segments.begin(), segments.end(), static_cast<uint64_t>(b.integer(1)), [](const SnapshotSegment& a, uint64_t x) { return a.address < x; });
       if (g != segments.end() && g->address == static_cast<uint64_t>(b.integer(1)) && size > 0 && address >= g->address && address - g->address < static_cast<uint64_t>(g->size) &&
           size <= g->size - static_cast<int64_t>(address - g->address)) {
-        g->blocks.push_back({address, size, std::clamp<int64_t>(b.integer(4), 0, size), static_cast<uint8_t>(states[b.integer(5)]), kNoIndex});
+        g->blocks.push_back({address, size, std::clamp<int64_t>(b.integer(4), 0, size), states[b.integer(5)]});
         continue;
       }
     }
@@ -213,7 +212,7 @@ void Reader::snapshots() {
       std::vector<SnapshotBlock> tiled;
       uint64_t at = g.address, odd = 0;
       const auto fill = [&](uint64_t to) {
-        if (to > at) tiled.push_back({at, static_cast<int64_t>(to - at), 0, static_cast<uint8_t>(BlockState::kInactive), kNoIndex}), ++odd;
+        if (to > at) tiled.push_back({at, static_cast<int64_t>(to - at), 0, BlockState::kInactive}), ++odd;
       };
       for (const SnapshotBlock& x : g.blocks) {
         if (x.address < at) {

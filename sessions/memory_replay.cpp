@@ -3,349 +3,88 @@
 #include <algorithm>
 
 namespace peel {
+namespace {
+
+/// Those of `known` (by address) and of `fresh` that span the moment, by address.
+template <class Row>
+std::vector<uint32_t> spanning(const std::vector<Row>& rows, const std::vector<uint32_t>* known, std::vector<uint32_t> fresh, MemoryIndex moment) {
+  const auto gone = [&](uint32_t i) { return rows[i].begin >= moment || rows[i].end < moment; };
+  const auto lower = [&](uint32_t a, uint32_t b) { return rows[a].address < rows[b].address; };
+  std::erase_if(fresh, gone);
+  std::sort(fresh.begin(), fresh.end(), lower);
+  if (!known) return fresh;
+  std::vector<uint32_t> old, all;
+  old.reserve(known->size());
+  std::remove_copy_if(known->begin(), known->end(), std::back_inserter(old), gone);
+  all.reserve(old.size() + fresh.size());
+  std::merge(old.begin(), old.end(), fresh.begin(), fresh.end(), std::back_inserter(all), lower);
+  return all;
+}
+
+/// Rows of `order` (indices by beginning) that began in [from, to).
+template <class Row>
+std::vector<uint32_t> begun(const std::vector<Row>& rows, const std::vector<uint32_t>& order, MemoryIndex from, MemoryIndex to) {
+  const auto before = [&](uint32_t i, MemoryIndex m) { return rows[i].begin < m; };
+  const auto a = std::lower_bound(order.begin(), order.end(), from, before);
+  return {a, std::lower_bound(a, order.end(), to, before)};
+}
+
+}  // namespace
 
 const char* block_state_name(BlockState s) {
   return s == BlockState::kActive ? "active_allocated" : s == BlockState::kPendingFree ? "active_pending_free" : "inactive";
 }
 
-AllocatorReplay::AllocatorReplay(const MemoryHistory& h, uint16_t device, MemoryHistory* recorder)
-    : history_(h), recorder_(recorder), device_(device), cpu_(h.devices[device].cpu) {}
-
-AllocatorReplay::AllocatorReplay(const MemoryHistory& h, uint16_t device, const AllocatorCheckpoint& c)
-    : history_(h), recorder_(nullptr), device_(device), cpu_(h.devices[device].cpu), segments_(c.segments.begin(), c.segments.end()),
-      blocks_(c.blocks.begin(), c.blocks.end()), totals_(c.totals) {}
-
-AllocatorCheckpoint AllocatorReplay::checkpoint(size_t position) const {
-  return {position, {segments_.begin(), segments_.end()}, {blocks_.begin(), blocks_.end()}, totals_};
-}
-
-void AllocatorReplay::apply(MemoryIndex i) {
-  switch (history_.events[i].action) {
-    case MemoryAction::kAlloc: return allocate(i);
-    case MemoryAction::kFreeRequested: return free_requested(i);
-    case MemoryAction::kFreeCompleted: return free_completed(i);
-    case MemoryAction::kSegmentAlloc: return add_segment(i, false);
-    case MemoryAction::kSegmentMap: return add_segment(i, true);
-    case MemoryAction::kSegmentFree: return remove_range(i, false);
-    case MemoryAction::kSegmentUnmap: return remove_range(i, true);
-    case MemoryAction::kSnapshot: {
-      const auto s = std::lower_bound(history_.snapshots.begin(), history_.snapshots.end(), i, [](const Snapshot& a, MemoryIndex b) { return a.at < b; });
-      if (s == history_.snapshots.end() || s->at != i || cpu_) return;
-      if (recorder_) compare(*s);
-      return adopt(*s);
-    }
-    case MemoryAction::kOom:
-    case MemoryAction::kNone: return;
-  }
-}
-
-// ---- finding
-
-AllocatorReplay::Segments::iterator AllocatorReplay::segment_at(uint64_t address) {
-  auto s = segments_.upper_bound(address);
-  if (s == segments_.begin()) return segments_.end();
-  --s;
-  return address - s->first < static_cast<uint64_t>(s->second.size) ? s : segments_.end();
-}
-
-AllocatorReplay::Blocks::iterator AllocatorReplay::block_at(uint64_t address) {
-  auto b = blocks_.upper_bound(address);
-  if (b == blocks_.begin()) return blocks_.end();
-  --b;
-  return address - b->first < static_cast<uint64_t>(b->second.size) ? b : blocks_.end();
-}
-
-// ---- allocations and frees
-
-void AllocatorReplay::end_life(LifeIndex life, MemoryIndex at) {
-  if (!recorder_ || life == kNoIndex) return;
-  Life& l = recorder_->lives[life];
-  if (l.freed == kNoIndex) l.freed = at;
-  l.end = at;
-}
-
-void AllocatorReplay::clear_for(uint64_t address, int64_t size, MemoryIndex at) {
-  auto b = blocks_.upper_bound(address);
-  if (b != blocks_.begin() && address - std::prev(b)->first < static_cast<uint64_t>(std::prev(b)->second.size)) --b;
-  while (b != blocks_.end() && b->first < address + static_cast<uint64_t>(size)) {
-    say("allocations at a place that was in use: the free of the block before was not told", at);
-    if (b->second.state == BlockState::kActive) totals_.allocated -= b->second.size;
-    totals_.active -= b->second.size;
-    end_life(b->second.life, at);
-    b = blocks_.erase(b);
-  }
-}
-
-void AllocatorReplay::allocate(MemoryIndex i) {
-  const MemoryEvent& e = history_.events[i];
-  int64_t size = cpu_ ? e.size : rounded_size(history_.settings, e.size);
-  const auto segment = cpu_ ? segments_.end() : segment_at(e.address);
-  if (segment == segments_.end()) {
-    if (!cpu_) say("allocations outside of every segment that is known", i);
-    clear_for(e.address, size, i);
-  } else {
-    auto b = block_at(e.address);
-    if (b != blocks_.end() && b->second.state != BlockState::kInactive) {
-      say("allocations at a place that was in use: the free of the block before was not told", i);
-      end_life(b->second.life, i);
-      give_back(b, i);
-      b = block_at(e.address);
-    }
-    if (b == blocks_.end()) return say("allocations outside of every segment that is known", i);
-    if (b->first != e.address) {
-      // The allocator always takes the front: the events before are not all here.
-      say("allocations in the middle of a free block", i);
-      const auto front = static_cast<int64_t>(e.address - b->first);
-      const Block rest{b->second.size - front, 0, kNoIndex, BlockState::kInactive};
-      b->second.size = front;
-      b = blocks_.emplace(e.address, rest).first;
-    }
-    if (b->second.size < size) {
-      say("allocations bigger than the free block at their place", i);
-      size = b->second.size;
-    }
-    if (is_split(history_.settings, b->second.size, size, segment->second.large, segment->second.expandable)) {
-      if (b->second.size > size) blocks_.emplace_hint(std::next(b), e.address + static_cast<uint64_t>(size), Block{b->second.size - size, 0, kNoIndex, BlockState::kInactive});
-    } else {
-      size = b->second.size;
-    }
-  }
-  LifeIndex life = e.life;
-  if (recorder_) {
-    life = static_cast<LifeIndex>(recorder_->lives.size());
-    recorder_->lives.push_back({e.address, size, e.size, i, kNoIndex, kNoIndex, device_, false});
-    recorder_->devices[device_].lives.push_back(life);
-    recorder_->events[i].life = life;
-  }
-  blocks_[e.address] = {size, e.size, life, BlockState::kActive};
-  totals_.allocated += size, totals_.active += size;
-}
-
-void AllocatorReplay::free_requested(MemoryIndex i) {
-  const MemoryEvent& e = history_.events[i];
-  const auto b = blocks_.find(e.address);
-  if (b == blocks_.end() || b->second.state != BlockState::kActive) {
-    if (!recorder_) return;
-    const bool known = b != blocks_.end() || segment_at(e.address) != segments_.end();
-    if (known) return say("frees of a block that was not in use", i);
-    ++recorder_->older_frees;
-    return;
-  }
-  b->second.state = BlockState::kPendingFree;
-  totals_.allocated -= b->second.size;
-  if (!recorder_) return;
-  recorder_->events[i].life = b->second.life;
-  if (b->second.life != kNoIndex) recorder_->lives[b->second.life].freed = i;
-}
-
-void AllocatorReplay::free_completed(MemoryIndex i) {
-  const MemoryEvent& e = history_.events[i];
-  const auto b = blocks_.find(e.address);
-  if (b == blocks_.end() || b->second.state == BlockState::kInactive) {
-    if (!recorder_) return;
-    const bool known = b != blocks_.end() || segment_at(e.address) != segments_.end();
-    if (known) return say("frees of a block that was not in use", i);
-    ++recorder_->older_frees;
-    return;
-  }
-  if (recorder_) recorder_->events[i].life = b->second.life;
-  end_life(b->second.life, i);
-  give_back(b, i);
-}
-
-void AllocatorReplay::give_back(Blocks::iterator b, MemoryIndex) {
-  if (b->second.state == BlockState::kActive) totals_.allocated -= b->second.size;
-  totals_.active -= b->second.size;
-  if (cpu_ || segment_at(b->first) == segments_.end()) {
-    blocks_.erase(b);
-    return;
-  }
-  b->second = {b->second.size, 0, kNoIndex, BlockState::kInactive};
-  join_free(b);
-}
-
-AllocatorReplay::Blocks::iterator AllocatorReplay::join_free(Blocks::iterator b) {
-  const auto touches = [](Blocks::iterator a, Blocks::iterator z) { return a->first + static_cast<uint64_t>(a->second.size) == z->first; };
-  if (const auto next = std::next(b); next != blocks_.end() && next->second.state == BlockState::kInactive && touches(b, next) && !segments_.count(next->first)) {
-    b->second.size += next->second.size;
-    blocks_.erase(next);
-  }
-  if (b != blocks_.begin() && !segments_.count(b->first)) {
-    if (const auto before = std::prev(b); before->second.state == BlockState::kInactive && touches(before, b)) {
-      before->second.size += b->second.size;
-      blocks_.erase(b);
-      return before;
-    }
-  }
-  return b;
-}
-
-// ---- segments
-
-void AllocatorReplay::add_segment(MemoryIndex i, bool mapped) {
-  const MemoryEvent& e = history_.events[i];
-  const uint64_t end = e.address + static_cast<uint64_t>(e.size);
-  if (cpu_ || e.size == 0) return say("segments that cannot be", i);
-  auto s = segments_.lower_bound(e.address);
-  if ((s != segments_.end() && s->first < end) || segment_at(e.address) != segments_.end()) return say("segments that overlap another one", i);
-  if (auto b = blocks_.lower_bound(e.address); (b != blocks_.end() && b->first < end) || block_at(e.address) != blocks_.end()) {
-    // Blocks were seen here before their segment was: their events are out of order or missing.
-    clear_for(e.address, e.size, i);
-  }
-  blocks_.emplace(e.address, Block{e.size, 0, kNoIndex, BlockState::kInactive});
-  totals_.reserved += e.size;
-  // Of an expandable segment the mapped ranges that touch are one: that is how PyTorch's snapshot tells it.
-  const auto same = [&](const Segment& o) { return mapped && o.expandable && o.stream == e.stream && o.pool == e.pool; };
-  uint64_t joint = 0;
-  if (s != segments_.begin()) {
-    if (const auto before = std::prev(s); same(before->second) && before->first + static_cast<uint64_t>(before->second.size) == e.address) {
-      before->second.size += e.size;
-      joint = before->first;
-    }
-  }
-  if (!joint) {
-    joint = e.address;
-    segments_.emplace(joint, Segment{e.size, e.stream, e.pool, e.size != kSmallSegment, mapped, false});
-  }
-  if (s != segments_.end() && s->first == end && same(s->second)) {
-    segments_[joint].size += s->second.size;
-    segments_[joint].large |= s->second.large;
-    segments_.erase(s);
-    if (const auto after = blocks_.find(end); after != blocks_.end() && after->second.state == BlockState::kInactive) join_free(after);
-  }
-  if (const auto b = blocks_.find(e.address); b != blocks_.end()) join_free(b);
-}
-
-void AllocatorReplay::remove_range(MemoryIndex i, bool mapped) {
-  const MemoryEvent& e = history_.events[i];
-  const auto s = segment_at(e.address);
-  const uint64_t end = e.address + static_cast<uint64_t>(e.size);
-  if (s == segments_.end()) {
-    if (recorder_) ++recorder_->older_frees;
-    return;
-  }
-  const uint64_t begin = s->first, segment_end = begin + static_cast<uint64_t>(s->second.size);
-  if (end > segment_end || (!mapped && (e.address != begin || end != segment_end))) return say("segments given back in another size than they had", i);
-  // Nothing in it may be in use.
-  auto b = block_at(e.address);
-  if (b == blocks_.end()) return say("segments given back in another size than they had", i);
-  if (b->first < e.address) {
-    const Block rest{static_cast<int64_t>(b->first + static_cast<uint64_t>(b->second.size) - e.address), b->second.requested, b->second.life, b->second.state};
-    if (rest.state != BlockState::kInactive) return say("segments given back while a block in them was in use", i);
-    b->second.size -= rest.size;
-    b = blocks_.emplace(e.address, rest).first;
-  }
-  while (b != blocks_.end() && b->first < end) {
-    const uint64_t block_end = b->first + static_cast<uint64_t>(b->second.size);
-    if (b->second.state != BlockState::kInactive) {
-      say("segments given back while a block in them was in use", i);
-      if (b->second.state == BlockState::kActive) totals_.allocated -= b->second.size;
-      totals_.active -= b->second.size;
-      end_life(b->second.life, i);
-    }
-    if (block_end > end) blocks_.emplace(end, Block{static_cast<int64_t>(block_end - end), 0, kNoIndex, BlockState::kInactive});
-    b = blocks_.erase(b);
-  }
-  const Segment whole = s->second;
-  segments_.erase(s);
-  const auto keep = [&](uint64_t from, uint64_t to) {
-    if (to <= from) return;
-    Segment part = whole;
-    part.size = static_cast<int64_t>(to - from);
-    segments_.emplace(from, part);
-  };
-  keep(begin, e.address), keep(end, segment_end);
-  totals_.reserved -= e.size;
-}
-
-// ---- snapshots
-
-/// What the replay had and the snapshot does not have, or has otherwise.
-void AllocatorReplay::compare(const Snapshot& snap) {
-  if (segments_.empty() && blocks_.empty()) return;  // the first one: nothing was known before
-  uint64_t different = 0, held = 0;
-  for (const SnapshotSegment& s : snap.segments) {
-    if (s.device != device_) continue;
-    const auto mine = segments_.find(s.address);
-    different += mine == segments_.end() || mine->second.size != s.size;
-    for (const SnapshotBlock& b : s.blocks) {
-      const auto block = blocks_.find(b.address);
-      different += block == blocks_.end() || block->second.size != b.size || static_cast<uint8_t>(block->second.state) != b.state;
-      held += block != blocks_.end();
-    }
-  }
-  different += blocks_.size() - std::min<uint64_t>(blocks_.size(), held);
-  if (different && recorder_) recorder_->note("blocks and segments that a later snapshot has otherwise than the events before it", snap.at, different);
-}
-
-void AllocatorReplay::adopt(const Snapshot& snap) {
-  Segments segments;
-  Blocks blocks;
-  MemoryTotals totals;
-  size_t n = 0;
-  for (const SnapshotSegment& s : snap.segments) {
-    const size_t which = n++;
-    if (s.device != device_) continue;
-    segments.emplace_hint(segments.end(), s.address, Segment{s.size, s.stream, s.pool, s.large, s.expandable, true});
-    if (const auto known = segments_.find(s.address); known != segments_.end()) segments[s.address].older = known->second.older;
-    totals.reserved += s.size;
-    for (size_t k = 0; k < s.blocks.size(); ++k) {
-      const SnapshotBlock& b = s.blocks[k];
-      const auto state = static_cast<BlockState>(b.state);
-      LifeIndex life = b.life;
-      if (recorder_ && state != BlockState::kInactive) {
-        const auto known = blocks_.find(b.address);
-        if (known != blocks_.end() && known->second.state != BlockState::kInactive && known->second.size == b.size) {
-          life = known->second.life;
-        } else {
-          life = static_cast<LifeIndex>(recorder_->lives.size());
-          recorder_->lives.push_back({b.address, b.size, b.requested, snap.at, kNoIndex, kNoIndex, device_, true});
-          recorder_->devices[device_].lives.push_back(life);
-        }
-        recorder_->snapshots[static_cast<size_t>(&snap - history_.snapshots.data())].segments[which].blocks[k].life = life;
-      }
-      blocks.emplace_hint(blocks.end(), b.address, Block{b.size, b.requested, state == BlockState::kInactive ? kNoIndex : life, state});
-      if (state == BlockState::kActive) totals.allocated += b.size;
-      if (state != BlockState::kInactive) totals.active += b.size;
-    }
-  }
-  if (recorder_) {
-    for (const auto& [address, b] : blocks_) {
-      if (b.state == BlockState::kInactive || b.life == kNoIndex) continue;
-      const auto now = blocks.find(address);
-      if (now == blocks.end() || now->second.life != b.life) end_life(b.life, snap.at);
-    }
-  }
-  segments_ = std::move(segments), blocks_ = std::move(blocks), totals_ = totals;
-}
-
-// ---- the state as rows
-
-MemoryState AllocatorReplay::state(MemoryIndex moment) const {
-  MemoryState out;
-  out.device = device_, out.moment = moment, out.totals = totals_;
-  out.segments.reserve(segments_.size()), out.blocks.reserve(blocks_.size());
-  for (const auto& [address, s] : segments_) out.segments.push_back({address, s.size, s.stream, s.pool, s.large, s.expandable, s.older});
-  size_t at = 0;
-  for (const auto& [address, b] : blocks_) {
-    while (at < out.segments.size() && address - out.segments[at].address >= static_cast<uint64_t>(out.segments[at].size) && out.segments[at].address < address) ++at;
-    const bool inside = at < out.segments.size() && address >= out.segments[at].address;
-    if (inside && !out.segments[at].blocks++) out.segments[at].first_block = static_cast<uint32_t>(out.blocks.size());
-    out.blocks.push_back({address, b.size, b.requested, b.life, inside ? static_cast<uint32_t>(at) : kNoIndex, b.state});
-  }
-  return out;
-}
-
 MemoryState replay(const MemoryHistory& h, uint16_t device, MemoryIndex moment) {
-  if (device >= h.devices.size()) return {};
+  MemoryState out;
+  out.device = device, out.moment = moment;
+  if (device >= h.devices.size()) return out;
   const MemoryDevice& d = h.devices[device];
+  out.totals = d.at(moment);
   const size_t to = d.position(moment);
-  const auto after = std::upper_bound(d.checkpoints.begin(), d.checkpoints.end(), to, [](size_t p, const auto& c) { return p < c->position; });
-  size_t from = 0;
-  AllocatorReplay r = after == d.checkpoints.begin() ? AllocatorReplay(h, device) : AllocatorReplay(h, device, **std::prev(after));
-  if (after != d.checkpoints.begin()) from = (*std::prev(after))->position;
-  for (size_t i = from; i < to; ++i) r.apply(d.events[i]);
-  return r.state(moment);
+  const auto after = std::upper_bound(d.checkpoints.begin(), d.checkpoints.end(), to, [](size_t p, const AllocatorCheckpoint& c) { return p < c.position; });
+  const AllocatorCheckpoint* c = after == d.checkpoints.begin() ? nullptr : &*std::prev(after);
+  const MemoryIndex from = c ? d.events[c->position - 1] + 1 : 0;
+  const auto segments = spanning(h.segments, c ? &c->segments : nullptr, begun(h.segments, d.segments, from, moment), moment);
+  const auto lives = spanning(h.lives, c ? &c->lives : nullptr, begun(h.lives, d.lives, from, moment), moment);
+
+  for (const uint32_t i : segments) {
+    const SegmentLife& s = h.segments[i];
+    out.segments.push_back({s.address, s.size, s.stream, s.pool, s.large, s.expandable, s.older});
+  }
+  out.blocks.reserve(lives.size() + segments.size());
+  // In the order of addresses; between blocks in use, and at the ends of segments, is what is free.
+  size_t at = 0;
+  uint64_t filled = out.segments.empty() ? 0 : out.segments[0].address;
+  const auto put = [&](MemoryBlock b, size_t segment) {
+    MemorySegment& s = out.segments[segment];
+    if (!s.blocks++) s.first_block = static_cast<uint32_t>(out.blocks.size());
+    b.segment = static_cast<uint32_t>(segment);
+    out.blocks.push_back(b);
+  };
+  const auto fill = [&](uint64_t end) {
+    if (end > filled) put({filled, static_cast<int64_t>(end - filled), 0, kNoIndex, 0, BlockState::kInactive}, at);
+    filled = end;
+  };
+  const auto end_of = [&](size_t s) { return out.segments[s].address + static_cast<uint64_t>(out.segments[s].size); };
+  const auto next_segment = [&] {
+    fill(end_of(at));
+    if (++at < out.segments.size()) filled = out.segments[at].address;
+  };
+  for (const uint32_t i : lives) {
+    const Life& l = h.lives[i];
+    while (at < out.segments.size() && l.address >= end_of(at)) next_segment();
+    const MemoryBlock b{l.address, l.size, l.requested, i, kNoIndex, l.freed < moment ? BlockState::kPendingFree : BlockState::kActive};
+    if (at >= out.segments.size() || l.address < out.segments[at].address) {
+      out.blocks.push_back(b);
+      continue;
+    }
+    fill(std::max(filled, l.address));
+    put(b, at);
+    filled = std::max(filled, std::min(end_of(at), l.address + static_cast<uint64_t>(l.size)));
+  }
+  while (at < out.segments.size()) next_segment();
+  return out;
 }
 
 }  // namespace peel

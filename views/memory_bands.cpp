@@ -98,7 +98,10 @@ MemoryBands make_bands(const MemoryNames& names, uint16_t device, double from, d
   // ---- which allocations can be seen
   const int64_t thin = std::max<int64_t>(1, m.top / rows * 3 / 4);
   std::vector<Candidate> all;
-  const auto column_of = [&](size_t position) { return static_cast<int>(std::upper_bound(sample.begin(), sample.end(), position) - sample.begin()); };
+  // Of each column the last event that is in its state: an allocation is in the picture from its own event to before its end.
+  std::vector<MemoryIndex> applied;
+  for (const size_t s : sample) applied.push_back(s ? d.events[s - 1] : 0);
+  const auto column_of = [&](MemoryIndex event) { return static_cast<int>(std::lower_bound(applied.begin(), applied.end(), event) - applied.begin()); };
   const MemoryIndex begin = clamp(from) < n ? d.events[clamp(from)] : kNoIndex, end = clamp(std::ceil(to)) < n ? d.events[clamp(std::ceil(to))] : kNoIndex;
   uint64_t in_sight = 0;
   size_t looked = 0;
@@ -109,7 +112,7 @@ MemoryBands make_bands(const MemoryNames& names, uint16_t device, double from, d
     if (life.end < begin) continue;
     ++in_sight;
     if (life.size < thin) continue;
-    const int first = column_of(d.position(life.begin)), last = life.end == kNoIndex ? columns : column_of(d.position(life.end));
+    const int first = column_of(life.begin), last = column_of(life.end);
     if (last > first) all.push_back({l, first, last, life.size});
   }
   if (all.size() > kMostBands) {

@@ -49,6 +49,42 @@ void row(const char* what, int times, const std::function<void(int)>& one) {
   std::printf("  %-44s mean %7.2f   median %7.2f   99%% %7.2f   worst %7.2f ms\n", what, sum / times, all[all.size() / 2], all[all.size() * 99 / 100], all.back());
 }
 
+/// Hard for a replay: 1 M allocations of which 200,000 live at a time, freed in any order.
+void scattered() {
+  MemoryHistory h;
+  h.streams = {0}, h.pools = {""};
+  h.devices.emplace_back();
+  h.devices[0].name = "cuda:0";
+  uint64_t random = 1, next = uint64_t{1} << 40;
+  std::vector<uint64_t> held;
+  const auto add = [&](MemoryAction a, uint64_t address, int64_t size) {
+    MemoryEvent e{};
+    e.id = static_cast<uint32_t>(h.events.size() + 1), e.action = a, e.address = address, e.size = size, e.life = kNoIndex, e.time = e.id;
+    h.events.push_back(e);
+  };
+  for (int i = 0; i < 205'000; ++i) add(MemoryAction::kSegmentAlloc, next + static_cast<uint64_t>(i) * (2 << 20), 2 << 20);
+  std::vector<uint64_t> places;
+  for (uint64_t i = 205'000; i-- > 0;) places.push_back(next + i * (2 << 20));
+  for (int i = 0; i < 1'000'000; ++i) {
+    random = random * 6364136223846793005u + 1442695040888963407u;
+    if (held.size() >= 200'000) {
+      const size_t at = (random >> 33) % held.size();
+      std::swap(held[at], held.back());
+      add(MemoryAction::kFreeRequested, held.back(), 0), add(MemoryAction::kFreeCompleted, held.back(), 0);
+      places.push_back(held.back());
+      held.pop_back();
+    }
+    add(MemoryAction::kAlloc, places.back(), static_cast<int64_t>(random >> 45) + 1);
+    held.push_back(places.back());
+    places.pop_back();
+  }
+  const double begin = cpu_ms();
+  follow_history(h);
+  std::printf("200,000 of %zu allocations live at a time, %zu events: followed in %.0f ms, %.1f MiB held; trouble: %s\n", h.lives.size(), h.events.size(), cpu_ms() - begin,
+              static_cast<double>(h.bytes()) / 1048576, h.trouble_text().empty() ? "none" : h.trouble_text().c_str());
+  row("state at any moment (bound: 20 ms)", 200, [&](int i) { replay(h, 0, static_cast<MemoryIndex>(uint64_t(i) * 2654435761u % h.events.size())); });
+}
+
 struct Bench {
   app::Application& app;
   double wheel = 0;
@@ -114,6 +150,7 @@ int main(int argc, char** argv) {
     if (!h.ooms.empty()) row("why an allocation failed", 10, [&](int) { sum += views::explain_oom(names, h.ooms[0], never).blocks.size(); });
     if (sum == 0) return 1;
   }
+  scattered();
   ImGui::CreateContext();
   ImPlot::CreateContext();
   ImGuiIO& io = ImGui::GetIO();
