@@ -18,7 +18,7 @@ std::string device_list(const MemoryHistory& h) {
   return out;
 }
 
-void print_json(const MemoryHistory& h, uint16_t device, MemoryIndex moment, const views::HolderTable& holders, const views::OomReport* oom) {
+void print_json(const MemoryHistory& h, uint16_t device, MemoryIndex moment, const std::string& by, const views::HolderTable& holders, const views::OomReport* oom) {
   const MemoryDevice& d = h.devices[device];
   const MemoryTotals t = d.at(moment);
   JsonObject head;
@@ -28,7 +28,7 @@ void print_json(const MemoryHistory& h, uint16_t device, MemoryIndex moment, con
   std::printf("%s\n", head.done().c_str());
   for (const views::Holder& r : holders.rows) {
     JsonObject row;
-    row.text(views::hold_word(holders.by), r.known ? r.name : "").number("bytes", r.bytes).number("blocks", static_cast<int64_t>(r.blocks));
+    row.text(by, r.known ? r.name : "").number("bytes", r.bytes).number("blocks", static_cast<int64_t>(r.blocks));
     r.event ? row.number("event", r.event.value) : row.null("event");
     row.text("note", r.known ? r.note : r.name);
     std::printf("%s\n", row.done().c_str());
@@ -92,9 +92,9 @@ int memory_main(const std::vector<std::string>& arguments) {
   const size_t all = holders.rows.size();
   if (max_rows && all > max_rows) holders.rows.resize(max_rows);
   std::optional<views::OomReport> oom;
-  if (failed != kNoIndex) oom = views::explain_oom(names, failed, kNever);
+  if (failed != kNoIndex && !hop) oom = views::explain_oom(names, failed, kNever);
   if (json) {
-    print_json(h, device, moment, holders, oom ? &*oom : nullptr);
+    print_json(h, device, moment, by, holders, oom ? &*oom : nullptr);
     return kDone;
   }
   std::printf("%s %s: %s\n", inked(Ink::kBold, h.devices[device].name).c_str(), hop ? ("after hop " + std::to_string(hop.value)).c_str() : failed != kNoIndex ? "at the failed allocation" : "at the end",

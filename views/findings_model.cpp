@@ -178,6 +178,7 @@ void find_failed_allocations(const Session& s, const Ask& ask, std::vector<Findi
   if (!rows) return;
   for (size_t i = 0; i < rows->rows.size(); i++) {
     const auto& row = rows->rows[i];
+    if (row.size() < 4 || rows->is_null.size() <= i) continue;
     Finding f{Finding::Kind::kMemory, {}, EventId(static_cast<uint32_t>(strtoul(row[0].c_str(), nullptr, 10)))};
     if (f.event.value > s.size()) f.event = {};
     say(f.sentence, bytes_text(strtoll(row[1].c_str(), nullptr, 10)), true);
@@ -268,8 +269,8 @@ Findings find_all(const Session& s, const Ask& ask, const std::atomic<bool>& can
   }
   pass.finish();
   find_ending(s, f.rows);
-  if (!cancelled) find_failed_allocations(s, ask, f.rows);
   if (!cancelled) find_contradictions(s, ask, f.rows);
+  if (!cancelled) find_failed_allocations(s, ask, f.rows);
   if (!cancelled) stops.finish(f.rows, cancelled);
   f.skipped = stops.skipped();
   f.values = stops.values_recorded();
