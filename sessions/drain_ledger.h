@@ -54,9 +54,9 @@ struct Ledger {
   BeginHistory history;
 
   // the highest ids given so far
-  uint32_t hops = 0, tensors = 0, storages = 0, nodes = 0, runs = 0, spans = 0, threads = 0, processes = 0;
+  uint32_t hops = 0, tensors = 0, storages = 0, nodes = 0, runs = 0, spans = 0, threads = 0, processes = 0, memory_events = 0;
   // ids above these have their rows in the batch at hand, in order
-  uint32_t committed_hops = 0, committed_tensors = 0, committed_nodes = 0;
+  uint32_t committed_hops = 0, committed_tensors = 0, committed_nodes = 0, committed_memory = 0;
   uint64_t batch_number = 0;
   uint64_t waits_ns = 0;
   int64_t newest_begin_ns = 0;
@@ -77,11 +77,13 @@ struct Ledger {
     committed_hops = hops;
     committed_tensors = tensors;
     committed_nodes = nodes;
+    committed_memory = memory_events;
   }
   /// The row of a hop, tensor or node if it is not yet committed, else null.
   int64_t* pending(Table table, uint32_t id, uint32_t committed) { return id > committed ? batch()[table].row(id - committed - 1) : nullptr; }
   int64_t* pending_hop(uint32_t id) { return pending(Table::kEvent, id, committed_hops); }
   int64_t* pending_tensor(uint32_t id) { return pending(Table::kTensor, id, committed_tensors); }
+  int64_t* pending_memory(uint32_t id) { return pending(Table::kMemoryEvent, id, committed_memory); }
   int64_t* pending_node(uint32_t id) { return pending(Table::kNode, id, committed_nodes); }
 
   void unknown_id() {

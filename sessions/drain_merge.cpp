@@ -12,7 +12,8 @@ constexpr uint64_t kForEver = UINT64_MAX;
 constexpr uint64_t kReleaseBytes = 256 * 1024;
 
 bool timed(RecordKind kind) {
-  return kind == RecordKind::kBegin || kind == RecordKind::kEnd || kind == RecordKind::kSpanBegin || kind == RecordKind::kSpanEnd;
+  return kind == RecordKind::kBegin || kind == RecordKind::kEnd || kind == RecordKind::kSpanBegin || kind == RecordKind::kSpanEnd ||
+         kind == RecordKind::kMemory;
 }
 /// Goes with the timed record before it, not with the one after it.
 bool follows(const wire::Head& head) {

@@ -18,7 +18,7 @@ bool get(const uint64_t* at, const wire::DefHead& head, Def* out) {
 }  // namespace
 
 Process::Process(Ledger& ledger, uint32_t process_id, wire::Memory m)
-    : id(process_id), memory(m), tensors(ledger), nodes(ledger, tensors), ledger_(ledger) {
+    : id(process_id), memory(m), tensors(ledger), nodes(ledger, tensors), allocations(ledger, tensors), ledger_(ledger) {
   if (!arena_.open_arena(memory)) refuse("its memory cannot be mapped");
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "sessions/drain_ledger.h"
+#include "sessions/drain_memory.h"
 #include "sessions/drain_nodes.h"
 #include "sessions/drain_tensors.h"
 #include "tracer/wire/ring.h"
@@ -59,6 +60,7 @@ class Process {
   bool gone = false;  // its connection is closed: what its rings hold is all there is
   TensorBook tensors;
   NodeBook nodes;
+  MemoryBook allocations;
   std::unordered_map<uint32_t, std::string> thread_names;  // by ring
   std::vector<uint32_t> renamed;                           // rings whose name came or changed
 

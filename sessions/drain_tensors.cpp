@@ -13,7 +13,7 @@ constexpr const char* kIdentityMeaning =
 TensorBook::Storage* TensorBook::storage_of(uint64_t address, uint32_t event, bool fresh) {
   if (!address) return nullptr;
   Storage& s = storages_[address];
-  if (!s.number || fresh) s = {++ledger_.storages, event, 0};
+  if (!s.number || fresh || s.freed) s = {++ledger_.storages, event, 0, false, {}};
   s.seen = event;
   return &s;
 }
@@ -27,6 +27,7 @@ TensorBook::Life& TensorBook::start(uint64_t impl, uint32_t birth, uint32_t even
   life.storage = storage;
   life.version = wire::kNoVersion;
   if (storage && !storage->owner) storage->owner = life.tensor;
+  if (storage) storage->tensors.push_back(life.tensor);
   ledger_.batch()[Table::kTensor].add(life.tensor, cell(birth), kNullCell, storage ? int64_t{storage->number} : kNullCell, cell(base), event);
   return life;
 }
@@ -36,6 +37,25 @@ bool TensorBook::changed(const Life& life, const wire::Tensor& t, uint32_t meta)
   if (life.storage_address != t.storage) return true;
   if (life.version != wire::kNoVersion && t.version != wire::kNoVersion && t.version < life.version) return true;
   return !ledger_.catalog.same_kind(life.meta, meta);
+}
+
+/// Its storage was given back, so this is another tensor at its address.
+bool TensorBook::gone(const Life& life, const wire::Tensor& t) const {
+  return life.storage && life.storage->freed && life.storage_address == t.storage && !life.written;
+}
+
+void TensorBook::freed(uint64_t storage, uint32_t number, int64_t ns) {
+  const auto at = storages_.find(storage);
+  if (at == storages_.end() || at->second.number != number) return;
+  at->second.freed = true;
+  for (const uint32_t tensor : at->second.tensors) {
+    if (int64_t* row = ledger_.pending_tensor(tensor)) {
+      row[2] = ns;
+    } else {
+      ledger_.batch().add(Small::kTensorDeath, {int64_t{tensor}, ns});
+    }
+  }
+  at->second.tensors.clear();
 }
 
 /// The tensor looks like this now.
@@ -48,6 +68,7 @@ void TensorBook::look(Life& life, const wire::Tensor& t, uint32_t meta, uint32_t
     life.storage = storage_of(t.storage, event, false);
     if (life.bare && life.storage) {
       if (!life.storage->owner) life.storage->owner = life.tensor;
+      life.storage->tensors.push_back(life.tensor);
       if (int64_t* row = ledger_.pending_tensor(life.tensor)) {
         row[3] = life.storage->number;
       } else {
@@ -56,11 +77,11 @@ void TensorBook::look(Life& life, const wire::Tensor& t, uint32_t meta, uint32_t
     }
     life.bare = false;
   }
-  if (life.storage) life.storage->seen = event;
+  if (life.storage) life.storage->seen = event, life.storage->freed = false;
 }
 
 TensorBook::Met TensorBook::argument(const MeetingPlace& place, const wire::Tensor& t, const Description* description) {
-  if (t.flags & wire::kUndefined || !t.impl) return {0, description ? ledger_.catalog.meta(*description) : 0, 0};
+  if (t.flags & wire::kUndefined || !t.impl) return {0, description ? ledger_.catalog.meta(*description) : 0, 0, 0};
   uint32_t meta = description ? ledger_.catalog.meta(*description) : 0;
   const auto at = lives_.find(t.impl);
   Life* life = at == lives_.end() ? nullptr : &at->second;
@@ -70,6 +91,7 @@ TensorBook::Met TensorBook::argument(const MeetingPlace& place, const wire::Tens
     for (const ArgumentSeen& a : *place.arguments) open |= a.impl == t.impl;
     if (!open) life = nullptr;
   }
+  if (life && gone(*life, t)) life = nullptr;
   if (life && changed(*life, t, meta)) {
     ledger_.catalog.lose(kIdentity, 1, kIdentityMeaning);
     life = nullptr;
@@ -77,15 +99,16 @@ TensorBook::Met TensorBook::argument(const MeetingPlace& place, const wire::Tens
   if (life && !meta) meta = life->meta;
   if (!life) life = &start(t.impl, 0, place.event, t.storage, storage_of(t.storage, place.event, t.flags & wire::kWrappedNumber), 0);
   look(*life, t, meta, place.event);
-  return {life->tensor, meta, life->base};
+  return {life->tensor, meta, life->base, life->storage ? life->storage->number : 0};
 }
 
 TensorBook::Met TensorBook::result(const MeetingPlace& place, const wire::Tensor& t, const Description* description) {
-  if (t.flags & wire::kUndefined || !t.impl) return {0, description ? ledger_.catalog.meta(*description) : 0, 0};
+  if (t.flags & wire::kUndefined || !t.impl) return {0, description ? ledger_.catalog.meta(*description) : 0, 0, 0};
   uint32_t meta = description ? ledger_.catalog.meta(*description) : 0;
   const auto at = lives_.find(t.impl);
   Life* life = at == lives_.end() ? nullptr : &at->second;
 
+  if (life && gone(*life, t)) life = nullptr;
   bool known = false;
   const ArgumentSeen* lender = nullptr;  // an argument whose storage it has
   for (size_t i = place.chain_begin; i < place.arguments->size(); ++i) {
@@ -118,7 +141,7 @@ TensorBook::Met TensorBook::result(const MeetingPlace& place, const wire::Tensor
   look(*life, t, meta, place.event);
   life->returned = place.event;
   life->returned_thread = place.thread;
-  return {life->tensor, meta, life->base};
+  return {life->tensor, meta, life->base, life->storage ? life->storage->number : 0};
 }
 
 TensorBook::Written TensorBook::written(const MeetingPlace& place, uint64_t impl, uint64_t storage) {

@@ -1,11 +1,13 @@
 // Which tensor is it? Turns the addresses that a process reports into tensors with a life.
 //
-// An address identifies a TensorImpl only while it lives, and deaths are not reported. So:
+// An address identifies a TensorImpl only while it lives, and its death is not reported. So:
 //  * a result that is no argument of its call chain and was not returned by a hop inside its own hop is
 //    newborn, also when the address is known;
 //  * an argument is the tensor last known at its address, unless storage, dtype or shape changed, or its
 //    version went back, with no write in between: then it is a tensor that was made unseen (counted as
 //    "inferred: tensor identity"). The tensor of a Python number lives for one call;
+//  * when the memory of a storage is given back, its tensors are gone; what is met at its address afterwards is another one, unless it
+//    was written in between (resize_);
 //  * storages follow the same way: a newborn shares the storage of an argument, or of a tensor met inside
 //    its hop, or has a new one.
 #pragma once
@@ -35,7 +37,7 @@ class TensorBook {
   explicit TensorBook(Ledger& ledger) : ledger_(ledger) {}
 
   struct Met {
-    uint32_t tensor = 0, meta = 0, base = 0;
+    uint32_t tensor = 0, meta = 0, base = 0, storage = 0;
   };
   /// `description` null: not sent (kSameAsInner).
   Met argument(const MeetingPlace&, const wire::Tensor&, const Description*);
@@ -45,12 +47,16 @@ class TensorBook {
     uint32_t tensor, storage;
   };
   Written written(const MeetingPlace&, uint64_t impl, uint64_t storage);
+  /// The bytes of the storage at that address were given back: what is met there next is another one, unless it was resized.
+  void freed(uint64_t storage, uint32_t number, int64_t ns);
   /// The tensor at an address as of now, made when nothing is known (0 for address 0).
   uint32_t at(uint64_t impl, uint32_t event);
 
  private:
   struct Storage {
     uint32_t number = 0, seen = 0, owner = 0;  // seen: the newest hop that met it
+    bool freed = false;                        // its bytes were given back since it was last met
+    std::vector<uint32_t> tensors;             // that live in it
   };
   struct Life {
     uint32_t tensor = 0, meta = 0, base = 0, version = 0;
@@ -63,6 +69,7 @@ class TensorBook {
 
   Life& start(uint64_t impl, uint32_t birth, uint32_t event, uint64_t storage_address, Storage*, uint32_t base);
   Storage* storage_of(uint64_t address, uint32_t event, bool fresh);
+  bool gone(const Life&, const wire::Tensor&) const;
   bool changed(const Life&, const wire::Tensor&, uint32_t meta) const;
   void look(Life&, const wire::Tensor&, uint32_t meta, uint32_t event);
 

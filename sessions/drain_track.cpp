@@ -40,6 +40,17 @@ void Track::consume(const uint64_t* at, wire::Head head) {
     case RecordKind::kNodeRun: take(wire::NodeRun(), &Track::node_run); break;
     case RecordKind::kSpanBegin: take(wire::SpanBegin(), &Track::span_begin); break;
     case RecordKind::kSpanEnd: take(wire::SpanEnd(), &Track::span_end); break;
+    case RecordKind::kMemory: take(wire::Allocation(), &Track::memory); break;
+    case RecordKind::kSegment: {
+      wire::Segment s;
+      if ((whole = get(at, head, &s))) process_.allocations.segment(s);
+      break;
+    }
+    case RecordKind::kBlock: {
+      wire::Block b;
+      if ((whole = get(at, head, &b))) process_.allocations.block(b);
+      break;
+    }
     case RecordKind::kWaited: {
       wire::Waited w;
       whole = get(at, head, &w);
@@ -176,6 +187,7 @@ void Track::tensor(const uint64_t* at, wire::Head head) {
   const MeetingPlace place{f.event, thread_, &arguments_, f.chain_arguments};
   const bool is_result = head.a & wire::kResultBit;
   const TensorBook::Met met = is_result ? process_.tensors.result(place, t, described ? &d : nullptr) : process_.tensors.argument(place, t, described ? &d : nullptr);
+  if (t.data && met.storage) process_.allocations.meet(t.data, met.storage, t.storage);
   if (!is_result && met.tensor) arguments_.push_back({t.impl, t.storage, met.tensor, met.base});
   ledger_.batch()[is_result ? Table::kResult : Table::kArgument].add(
       f.event, position_of(head.a), list_index_of(head.a), is_result ? kNullCell : cell(argument_name(head.a)), cell(met.tensor), cell(met.meta),
@@ -299,6 +311,11 @@ void Track::node_run(const wire::NodeRun& r) {
   const uint32_t node = process_.nodes.at(r.node, r.sequence_nr, event);
   ledger_.batch()[Table::kNodeRun].add(++ledger_.runs, cell(node), cell(event), r.graph_task == UINT64_MAX ? kNullCell : static_cast<int64_t>(r.graph_task),
                                        cell(process_.cause_of(r.graph_task, thread_)));
+}
+
+void Track::memory(const wire::Allocation& m) {
+  const int64_t ns = time(m.time);
+  process_.allocations.record(m, thread_, innermost(), process_.stack(m.stack), process_.device(static_cast<uint8_t>(m.head.a >> 8), static_cast<int8_t>(m.head.a >> 16)), ns);
 }
 
 void Track::span_begin(const wire::SpanBegin& s) {

@@ -58,6 +58,7 @@ class Track {
   void error(const wire::Error&);
   void node(const uint64_t* at, wire::Head);
   void node_run(const wire::NodeRun&);
+  void memory(const wire::Allocation&);
   void span_begin(const wire::SpanBegin&);
   void span_end(const wire::SpanEnd&);
   void set_span(OpenSpan&, uint32_t end_event, int64_t end_ns);

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sessions/gpu.h"
 #include "sessions/ids.h"
 #include "sessions/result.h"
 
@@ -54,6 +55,7 @@ struct Op {
 struct Kernel { OpId op; KeyId key; std::string rule, convention, registered_at; bool fallthrough; };
 struct Tls { uint64_t included, excluded; bool grad_mode, inference_mode; std::string modes; };
 struct Thread { ThreadId id; uint32_t process; int64_t os_id; std::string name; };
+struct Process { uint32_t id; int64_t os_id; std::string name; };
 struct Frame { StackId id, parent; std::string_view file, function; int line; };
 struct Slot { int slot; KernelId kernel; EventId since; bool stale; };
 struct Mask { int backend; /* -1 = all */ uint64_t mask; EventId since; };
@@ -94,6 +96,9 @@ struct Bookmark { EventId event; std::string text; };
 /// How far the background loader is. stage is a word for the user ("reading hops").
 struct Progress { const char* stage; uint64_t done, total; bool ready; };
 
+/// When something began and ended; end kOpen = not yet.
+struct Stretch { Nanoseconds begin, end; };
+
 class Session {
  public:
   /// Opens a file read-only and starts the loader. Errors say what is wrong with the file.
@@ -115,6 +120,7 @@ class Session {
   virtual Event event(EventId) const = 0;    // cheap: a few loads. An id out of range gives a zero Event
   virtual EventId parent(EventId) const = 0;
   virtual uint16_t depth(EventId) const = 0;
+  virtual Stretch stretch(EventId e) const { const Event x = event(e); return {x.begin, x.end}; }  // begin and end alone: cheaper than event()
   virtual EventId last(EventId) const = 0;
   virtual EventId next_sibling(EventId) const = 0;   // same thread, same parent; 0 = none
   virtual EventId previous_sibling(EventId) const = 0;
@@ -135,11 +141,15 @@ class Session {
   virtual const Tls& tls(TlsId) const = 0;
   virtual std::vector<Thread> threads() const = 0;
   virtual const Thread* thread(ThreadId) const = 0;
+  virtual std::vector<Process> processes() const { return {}; }
   virtual Frame frame(StackId) const = 0;
   virtual StackId user_frame(StackId) const = 0;  // innermost frame of the user's own code (not torch, not site-packages, not frozen); 0 = none
   virtual std::vector<Slot> table(OpId, EventId at) const = 0;   // the operator's table as of that hop
   virtual uint64_t mask(OpId, EventId at, int backend) const = 0;
   virtual std::vector<KernelId> kernels_of(OpId) const = 0;
+
+  /// Null: nothing is known about a GPU. What it points to never changes; a newer one replaces it as a recording grows.
+  virtual std::shared_ptr<const GpuActivity> gpu() const { return nullptr; }
 
   // ---- autograd, tensors, spans
   virtual uint32_t nodes() const = 0;

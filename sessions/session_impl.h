@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "sessions/columns.h"
+#include "sessions/gpu_reader.h"
 #include "sessions/graph.h"
 #include "sessions/hop_reader.h"
 #include "sessions/rows.h"
@@ -41,6 +42,7 @@ class SessionImpl final : public Session {
   Event event(EventId e) const override { return columns_.valid(e) ? columns_.event(e) : Event{}; }
   EventId parent(EventId e) const override { return columns_.valid(e) ? columns_.parent(e) : EventId{}; }
   uint16_t depth(EventId e) const override { return columns_.valid(e) ? columns_.depth(e) : uint16_t{0}; }
+  Stretch stretch(EventId e) const override { return columns_.valid(e) ? Stretch{columns_.begin(e), columns_.end(e)} : Stretch{}; }
   EventId last(EventId e) const override { return columns_.valid(e) ? columns_.last(e) : EventId{}; }
   EventId next_sibling(EventId e) const override { return columns_.valid(e) ? columns_.next_sibling(e) : EventId{}; }
   EventId previous_sibling(EventId e) const override { return columns_.valid(e) ? columns_.previous_sibling(e) : EventId{}; }
@@ -60,6 +62,8 @@ class SessionImpl final : public Session {
   const Tls& tls(TlsId) const override;
   std::vector<Thread> threads() const override;
   const Thread* thread(ThreadId t) const override { return tables_.threads.get(t.value); }
+  std::vector<Process> processes() const override { return tables_.processes(); }
+  std::shared_ptr<const GpuActivity> gpu() const override;
   Frame frame(StackId) const override;
   StackId user_frame(StackId) const override;
   std::vector<Slot> table(OpId op, EventId at) const override { return tables_.table(op, at); }
@@ -102,6 +106,7 @@ class SessionImpl final : public Session {
   bool consume(HopBatch&);
   bool follow(ReadConnection&, HopReader&);  // one look at a growing file; false = nothing more will come
   void release_and_reopen(std::unique_ptr<ReadConnection>&);
+  bool read_gpu(ReadConnection&, bool last, std::string* trouble);
   void say(const std::string& trouble);
   void changed() { generation_.fetch_add(1, std::memory_order_acq_rel); }
   Status write_bookmarks();
@@ -112,6 +117,9 @@ class SessionImpl final : public Session {
   mutable Tables tables_;
   mutable Graph graph_{columns_, tables_};
   mutable RowStore rows_;
+  GpuReader gpu_reader_;
+  std::shared_ptr<const GpuActivity> gpu_;  // below gpu_mutex_
+  mutable std::mutex gpu_mutex_;
 
   std::atomic<uint64_t> generation_{1};
   std::atomic<bool> live_{false}, ready_{false}, cancel_{false}, crashed_{false};

@@ -146,7 +146,24 @@ bool SessionImpl::load_present(ReadConnection& db, HopReader& reader) {
   stage_ = "reading autograd nodes";
   graph_.refresh(db, !file_.recording, &trouble);
   say(trouble);
+  stage_ = "reading GPU activity";
+  read_gpu(db, !file_.recording, &trouble);
+  say(trouble);
   return file_.recording;
+}
+
+// True: there is something newer to show.
+bool SessionImpl::read_gpu(ReadConnection& db, bool last, std::string* trouble) {
+  std::shared_ptr<const GpuActivity> fresh = gpu_reader_.refresh(db, tables_, columns_, last, trouble);
+  if (!fresh) return false;
+  std::lock_guard lock(gpu_mutex_);
+  gpu_ = std::move(fresh);
+  return true;
+}
+
+std::shared_ptr<const GpuActivity> SessionImpl::gpu() const {
+  std::lock_guard lock(gpu_mutex_);
+  return gpu_;
 }
 
 // Appends a batch and makes it visible. False: nothing after it can be shown.
@@ -199,6 +216,7 @@ bool SessionImpl::follow(ReadConnection& db, HopReader& reader) {
   total_ = columns_.size();
   const bool over = !is_running(tables_.meta("state")) || !alive;
   news |= graph_.refresh(db, over, &trouble);
+  news |= read_gpu(db, over, &trouble);
   say(trouble);
   if (over && is_running(tables_.meta("state"))) crashed_ = true;
   if (news) changed();

@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "sessions/format.h"
+#include "sessions/optional_table.h"
 
 namespace peel {
 namespace {
@@ -53,6 +54,7 @@ bool Tables::refresh(ReadConnection& db, std::string* trouble) {
   changed |= read_kernels(db);
   changed |= read_tls(db);
   changed |= read_threads(db);
+  changed |= read_processes(db);
   changed |= read_stacks(db);
   changed |= read_slots(db);
   changed |= read_masks(db);
@@ -214,6 +216,18 @@ bool Tables::read_threads(ReadConnection& db) {
     changed = true;
   }
   return changed;
+}
+
+bool Tables::read_processes(ReadConnection& db) {
+  if (!has_table(db, "process", {"id", "os_id", "name"}, &trouble_)) return false;
+  std::vector<Process> fresh;
+  ReadStatement s(db, "SELECT id, os_id, name FROM process ORDER BY id LIMIT 65536");
+  while (s.step()) fresh.push_back({id_of(s, 0), s.integer(1), s.text(2)});
+  std::unique_lock lock(mutex_);
+  const bool same = std::equal(fresh.begin(), fresh.end(), processes_.begin(), processes_.end(),
+                               [](const Process& a, const Process& b) { return a.id == b.id && a.os_id == b.os_id && a.name == b.name; });
+  if (!same) processes_ = std::move(fresh);
+  return !same;
 }
 
 bool Tables::read_stacks(ReadConnection& db) {

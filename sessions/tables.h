@@ -48,6 +48,7 @@ class Tables {
   uint64_t mask(OpId, EventId at, int backend) const;  // all ones when none is known
   std::vector<KernelId> kernels_of(OpId) const;
   KeyId key_by_name(std::string_view) const;
+  std::vector<Process> processes() const;
   std::vector<Span> spans() const;
   std::vector<Raised> raised() const;
   std::vector<Raised> raised_in(EventId first, EventId last) const;
@@ -73,6 +74,7 @@ class Tables {
   bool read_kernels(ReadConnection&);
   bool read_tls(ReadConnection&);
   bool read_threads(ReadConnection&);
+  bool read_processes(ReadConnection&);
   bool read_stacks(ReadConnection&);
   bool read_slots(ReadConnection&);
   bool read_masks(ReadConnection&);
@@ -96,6 +98,7 @@ class Tables {
   std::unordered_map<uint32_t, std::vector<Versions<Slot>>> slots_;
   std::unordered_map<uint32_t, std::vector<Versions<Mask>>> masks_;
   std::unordered_map<uint32_t, std::vector<KernelId>> kernels_of_;
+  std::vector<Process> processes_;
   std::vector<Span> spans_;
   std::vector<Raised> raised_;  // by event
   std::vector<Output> output_;

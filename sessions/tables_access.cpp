@@ -106,6 +106,11 @@ std::vector<Loss> Tables::losses() const {
   return losses_;
 }
 
+std::vector<Process> Tables::processes() const {
+  std::shared_lock lock(mutex_);
+  return processes_;
+}
+
 std::vector<Bookmark> Tables::bookmarks() const {
   std::shared_lock lock(mutex_);
   std::vector<Bookmark> out;

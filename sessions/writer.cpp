@@ -38,6 +38,8 @@ constexpr const char* kSmallSql[] = {
     "UPDATE node SET event=?2, name=?3, sequence_nr=?4, thread=?5, topological_nr=?6, variable=?7 WHERE id=?1",
     "UPDATE node SET output=?2 WHERE id=?1",
     "UPDATE tensor SET storage=?2 WHERE id=?1",
+    "UPDATE memory_event SET storage=?2 WHERE id=?1",
+    "UPDATE tensor SET death_ns=?2 WHERE id=?1",
 };
 static_assert(std::size(kSmallSql) == static_cast<size_t>(Small::kCount));
 
@@ -58,6 +60,7 @@ struct Named {
 };
 constexpr Named kKinds[] = {{0, "call", ""}, {1, "redispatch", ""}, {2, "call_boxed", ""}, {3, "redispatch_boxed", ""},
                             {4, "missing_kernel", ""}, {5, "python_mode", ""}, {6, "torch_function", ""}, {7, "backward_node", ""}};
+constexpr const char* kMemoryActions[] = {"alloc", "free_requested", "free_completed", "segment_alloc", "segment_free", "segment_map", "segment_unmap", "snapshot", "oom"};
 constexpr Named kFlags[] = {
     {wire::kRaised, "raised", "left by an exception"},
     {wire::kInferredKind, "inferred_kind", "call or redispatch was inferred"},
@@ -99,6 +102,9 @@ Status Writer::open(const std::string& path) {
   if (register_rows_module(db_, &source_) != SQLITE_OK || !execute(kPragmas) || !execute(marks.c_str()) || !execute("BEGIN") || !execute(kSchemaSql)) return failure();
   for (const Named& k : kKinds) {
     if (!execute(("INSERT INTO event_kind VALUES(" + std::to_string(k.id) + ",'" + k.name + "')").c_str())) return failure();
+  }
+  for (size_t i = 0; i < std::size(kMemoryActions); ++i) {
+    if (!execute(("INSERT INTO memory_action VALUES(" + std::to_string(i) + ",'" + kMemoryActions[i] + "')").c_str())) return failure();
   }
   for (const Named& f : kFlags) {
     if (!execute(("INSERT INTO event_flag VALUES(" + std::to_string(f.id) + ",'" + f.name + "','" + f.meaning + "')").c_str())) return failure();

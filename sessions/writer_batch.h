@@ -15,7 +15,7 @@ constexpr int64_t kNullCell = INT64_MIN;
 constexpr int64_t cell(uint32_t id) { return id ? static_cast<int64_t>(id) : kNullCell; }
 
 /// The big tables: integers only, many rows.
-enum class Table : uint8_t { kEvent, kArgument, kResult, kTensor, kTensorMeta, kWrite, kNode, kEdge, kNodeRun, kStack, kTableSlot, kOpMask, kCount };
+enum class Table : uint8_t { kEvent, kArgument, kResult, kTensor, kTensorMeta, kWrite, kNode, kEdge, kNodeRun, kStack, kTableSlot, kOpMask, kMemoryEvent, kSegment, kBlock, kCount };
 struct TableShape {
   const char* name;
   uint8_t columns;
@@ -26,6 +26,7 @@ constexpr TableShape kTableShapes[] = {
     {"event", 14, false, true},      {"argument", 9, true, false}, {"result", 9, true, false}, {"tensor", 6, false, true},
     {"tensor_meta", 8, false, true}, {"write", 5, false, false},   {"node", 9, false, true},   {"edge", 4, false, false},
     {"node_run", 5, false, true},    {"stack", 5, false, true},    {"table_slot", 5, false, false}, {"op_mask", 4, false, false},
+    {"memory_event", 13, false, true}, {"segment", 11, false, false}, {"block", 6, false, false},
 };
 static_assert(std::size(kTableShapes) == static_cast<size_t>(Table::kCount));
 
@@ -53,7 +54,7 @@ class Rows {
 /// The small tables, and changes to rows that were committed earlier: a statement each (writer.cpp).
 enum class Small : uint8_t {
   kString, kKey, kKeyset, kOp, kOpArgument, kProcess, kThread, kTls, kKernel, kSpan, kSource, kOutput, kError, kLoss, kMeta,
-  kProcessEnd, kThreadName, kSpanEnd, kNodeFill, kNodeOutput, kTensorFill, kCount
+  kProcessEnd, kThreadName, kSpanEnd, kNodeFill, kNodeOutput, kTensorFill, kMemoryFill, kTensorDeath, kCount
 };
 using Cell = std::variant<std::monostate, int64_t, std::string>;
 struct SmallRow {

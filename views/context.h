@@ -46,7 +46,7 @@ class Context {
   std::string filter;                // the Trace panel's filter text
   bool dark = true;
   float scale = 1;
-  std::string focus_field;           // "filter", "find", "edit": the panel that has it takes the focus and clears this
+  std::string focus_field;           // "filter", "find", "find time", "edit": the panel that has it takes the focus and clears this
   /// The Program panel's edits, told to app/, which alone writes files. Empty path: nothing is edited.
   struct Edit { std::string path, text; bool dirty = false; } edit;
   std::string notice;                // one line for the status bar; cleared by the next action

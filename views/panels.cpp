@@ -6,6 +6,7 @@
 #include "views/program.h"
 #include "views/query.h"
 #include "views/tensor.h"
+#include "views/timeline.h"
 #include "views/trace.h"
 #include "views/why.h"
 
@@ -21,6 +22,7 @@ std::vector<std::unique_ptr<Panel>> make_panels() {
   all.push_back(make_tensor_panel());
   all.push_back(make_memory_panel());
   all.push_back(make_query_panel());
+  all.push_back(make_timeline_panel());
   return all;
 }
 

@@ -27,8 +27,10 @@ void register_commands(Application& a) {
   auto step = [&a](Step s) { return [&a, s] { a.step(s); }; };
   auto focus_field = [&a, &c](const char* field) {
     return [&a, &c, field] {
-      a.focus_panel("Trace");
-      c.focus_field = field;
+      // Timeline has a search of its own.
+      const bool time = field == std::string_view("find") && a.focused_panel() && a.focused_panel()->title() == std::string_view("Timeline");
+      a.focus_panel(time ? "Timeline" : "Trace");
+      c.focus_field = time ? "find time" : field;
     };
   };
 
@@ -123,6 +125,19 @@ void register_commands(Application& a) {
       {"list.open", "Open or close", "Opens or closes the row, or follows it.", {ImGuiKey_Enter, ImGuiKey_KeypadEnter}, false},
   };
   for (const auto& r : rows) t.add({r.id, r.title, r.help, "", r.keys, nullptr, list(r.id), nullptr, "list", r.repeats});
+  const struct { const char *id, *title, *help; std::vector<int> keys; bool repeats; } times[] = {
+      {"timeline.left", "Earlier", "Timeline: moves to what was before.", {ImGuiKey_A}, true},
+      {"timeline.right", "Later", "Timeline: moves to what comes after.", {ImGuiKey_D}, true},
+      {"timeline.closer", "Closer", "Timeline: zooms in around the mouse, as the wheel does.", {ImGuiKey_W}, true},
+      {"timeline.wider", "Wider", "Timeline: zooms out around the mouse, as the wheel does.", {ImGuiKey_S}, true},
+      {"timeline.fit", "Fit", "Timeline: shows the whole recording.", {ImGuiKey_F}, false},
+      {"timeline.selection", "Zoom to selection", "Timeline: shows the measured range, or else the selection, as large as fits.", {ImGuiKey_Z}, false},
+      {"timeline.clear", "Clear the measured range", "Timeline: takes the measured range away.", {ImGuiKey_X, ImGuiKey_Escape}, false},
+      {"timeline.measure", "Measure selection", "Timeline: measures the stretch of time that the selection takes.", {}, false},
+      {"timeline.pin", "Pin lane", "Timeline: keeps the selection's lane at the top, or lets it go.", {}, false},
+      {"timeline.collapse", "Collapse lane", "Timeline: shows one row of the selection's lane, or all again.", {}, false},
+  };
+  for (const auto& r : times) t.add({r.id, r.title, r.help, "", r.keys, nullptr, list(r.id), nullptr, "timeline", r.repeats});
 }
 
 std::string keys_markdown() {

@@ -14,9 +14,12 @@ constexpr Cut kMemoryCuts[] = {{0, 'd', .25f}, {1, 'r', .5f}};
 constexpr Place kMemoryPlaces[] = {{0, "Memory"}, {1, "Trace"}, {1, "Program"}, {2, "Tensor"}, {2, "Why"}, {2, "Findings"}};
 constexpr Cut kQueryCuts[] = {{0, 'l', .45f}};
 constexpr Place kQueryPlaces[] = {{0, "Query"}, {1, "Trace"}, {1, "Why"}};
+constexpr Cut kTimelineCuts[] = {{0, 'd', .3f}, {1, 'r', .36f}, {1, 'r', .44f}};
+constexpr Place kTimelinePlaces[] = {{0, "Timeline"}, {1, "Trace"}, {3, "Program"}, {2, "Why"}, {2, "Autograd"}, {2, "Tensor"}};
 constexpr Workspace kAll[] = {{"Dispatch", "Trace", kDispatchCuts, kDispatchPlaces},
                               {"Autograd", "Autograd", kAutogradCuts, kAutogradPlaces},
                               {"Memory", "Memory", kMemoryCuts, kMemoryPlaces},
+                              {"Timeline", "Timeline", kTimelineCuts, kTimelinePlaces},
                               {"Query", "Query", kQueryCuts, kQueryPlaces}};
 
 }  // namespace

@@ -144,6 +144,15 @@ TEST_CASE("Memory: two moments are compared, devices chosen, rows searched", "[g
   });
 }
 
+TEST_CASE("Memory: Ctrl+3 opens its workspace", "[gui][memory]") {
+  Gui g(training_session());
+  g.run([&](ImGuiTestContext* ctx) {
+    ctx->KeyPress(ImGuiMod_Ctrl | ImGuiKey_3);
+    ctx->Yield(10);
+    IM_CHECK_STR_EQ(g.app().current_workspace().name, "Memory");
+  });
+}
+
 TEST_CASE("Memory: a session without allocations says what to do", "[gui][memory]") {
   Gui g(training_session());
   g.run([&](ImGuiTestContext* ctx) {

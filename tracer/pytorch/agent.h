@@ -111,6 +111,10 @@ void meet_node(Thread*, c10::TensorImpl* argument);          // a node made outs
 void write_node_run(Thread*, const void* node, int64_t graph_task);
 void install_backward_callback();
 
+// ---- memory.cpp
+void record_memory(Thread*, wire::Allocation);            // kind, time and stack are filled in
+void follow_cpu_allocator();                          // from now on; once
+
 // ---- frames.cpp: Python's stack, read without the GIL (a thread's own frames stand still while it is in a kernel)
 void* python_frame(Thread*);                          // innermost, null = none
 uint32_t python_stack(Thread*, void* innermost);      // stack id

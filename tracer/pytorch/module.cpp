@@ -146,6 +146,7 @@ PyObject* attach(PyObject*, PyObject* args) {
   fact("engine_version", version);
   fact("wrapped", numbers);
   install_backward_callback();
+  follow_cpu_allocator();
   Py_RETURN_NONE;
 }
 PyObject* start(PyObject*, PyObject*) {

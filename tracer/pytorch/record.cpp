@@ -140,7 +140,7 @@ inline uint8_t layout_of(const c10::TensorImpl* i) {
   }
 }
 
-/// A whole description: 56 bytes and 16 a dimension.
+/// A whole description: 64 bytes and 16 a dimension.
 void write_tensor(Thread* t, uint32_t place, c10::TensorImpl* i, uint16_t flags) {
   const bool symbolic = i->has_symbolic_sizes_strides_;
   size_t dims = symbolic ? 0 : i->sizes_and_strides_.size();
@@ -152,7 +152,9 @@ void write_tensor(Thread* t, uint32_t place, c10::TensorImpl* i, uint16_t flags)
   auto* r = reinterpret_cast<wire::Tensor*>(at);
   r->head = {RecordKind::kTensor, static_cast<uint16_t>(words), place};
   r->impl = reinterpret_cast<uintptr_t>(i);
-  r->storage = reinterpret_cast<uintptr_t>(i->storage_.unsafeGetStorageImpl());
+  const c10::StorageImpl* storage = i->storage_.unsafeGetStorageImpl();
+  r->storage = reinterpret_cast<uintptr_t>(storage);
+  r->data = storage ? reinterpret_cast<uintptr_t>(storage->data_ptr_.get()) : 0;
   r->keyset = i->key_set_.raw_repr();
   r->version = version_of(i);
   r->flags = static_cast<uint16_t>(flags | (symbolic ? wire::kNoSizes : 0));

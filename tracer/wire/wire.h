@@ -18,7 +18,7 @@
 namespace peel::wire {
 
 constexpr uint32_t kMagic = 0x4c454550;  // "PEEL"
-constexpr uint32_t kVersion = 1;
+constexpr uint32_t kVersion = 2;
 
 /// How a hop was entered. Values reach disk (table event_kind): never change one.
 enum class HopKind : uint8_t {
@@ -54,6 +54,9 @@ enum class RecordKind : uint16_t {
   kSpanEnd = 10,
   kWaited = 11,   // Waited: the program had to wait for room in this ring
   kLost = 12,     // Lost: records that did not fit were dropped (--on-full drop), or something went unseen
+  kMemory = 13,   // Allocation: an allocator's history, on the thread that asked
+  kSegment = 14,  // Segment / Block: what the allocator held at the Allocation of action snapshot before them
+  kBlock = 15,
 };
 
 /// Every record starts so. `words` counts the whole record, this header included.
@@ -108,6 +111,7 @@ struct Tensor {  // followed by int64 sizes[ndim], then int64 strides[ndim] (not
   Head head;
   uint64_t impl;     // address of the TensorImpl: identity while it lives
   uint64_t storage;  // address of the StorageImpl, 0 = none
+  uint64_t data;     // address of the storage's bytes, 0 = none or not looked at: what an Allocation calls address
   uint64_t keyset;   // the tensor's own raw key set
   uint32_t version;  // or kNoVersion
   uint16_t flags;    // TensorFlag
@@ -189,6 +193,34 @@ struct Waited {  // a = 0
   uint64_t time;   // when the wait ended
   uint64_t ticks;  // how long
 };
+/// Numbers and meaning as c10::CachingDeviceAllocator::TraceEntry::Action. Values reach disk (table memory_action): never change one.
+enum class MemoryAction : uint8_t { kAlloc, kFreeRequested, kFreeCompleted, kSegmentAlloc, kSegmentFree, kSegmentMap, kSegmentUnmap, kSnapshot, kOom };
+constexpr uint32_t memory_place(MemoryAction action, uint8_t device_type, int8_t device_index) {
+  return static_cast<uint32_t>(action) | uint32_t{device_type} << 8 | static_cast<uint32_t>(static_cast<uint8_t>(device_index)) << 16;
+}
+struct Allocation {  // a = memory_place()
+  Head head;
+  uint64_t time;
+  uint64_t address;
+  uint64_t size;     // bytes: alloc and free_* as asked for, segment_* of the segment
+  uint64_t stream;   // handle, 0 = default
+  uint64_t pool[2];  // MempoolId_t; 0, 0 = the default pool
+  uint64_t free;     // oom: what the device had left
+  uint32_t stack;    // where no hop is open: the Python stack; else 0
+  uint32_t pad;
+};
+enum SegmentFlag : uint32_t { kLargePool = 1, kExpandable = 2 };
+struct Segment {  // a = SegmentFlag; sizes in bytes
+  Head head;
+  uint64_t address, total_size, allocated_size, active_size, requested_size, stream;
+  uint64_t pool[2];
+};
+enum class BlockState : uint32_t { kInactive, kActiveAllocated, kActivePendingFree };
+struct Block {  // a = BlockState; belongs to the Segment before it
+  Head head;
+  uint64_t address, size, requested_size;
+};
+
 struct Lost {  // a = string id of the reason (goes into table loss)
   Head head;
   uint64_t count;

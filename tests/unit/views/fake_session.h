@@ -191,6 +191,7 @@ class FakeSession : public Session {
     for (const Thread& i : threads_) if (i.id == t) return &i;
     return nullptr;
   }
+  std::shared_ptr<const GpuActivity> gpu() const override { return gpu_; }
   Frame frame(StackId s) const override { return frames_[s.value < frames_.size() ? s.value : 0]; }
   StackId user_frame(StackId s) const override { return s; }
   std::vector<Slot> table(OpId, EventId) const override { return {}; }
@@ -300,6 +301,7 @@ class FakeSession : public Session {
   std::deque<Node> nodes_;
   std::map<NodeId, std::vector<Edge>> edges_;
   std::vector<NodeRun> runs_;
+  std::shared_ptr<const GpuActivity> gpu_;
   std::map<TensorId, TensorRow> tensors_;
   std::vector<WriteRow> writes_;
   std::map<EventId, std::vector<Value>> arguments_, results_;
