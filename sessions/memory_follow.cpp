@@ -4,6 +4,10 @@
 
 namespace peel {
 
+namespace {
+constexpr int64_t kMostTotal = int64_t{1} << 60;  // bytes: sums stay far from overflow
+}
+
 AllocatorReplay::AllocatorReplay(MemoryHistory& h, uint16_t device) : h_(h), device_(device), cpu_(h.devices[device].cpu) {}
 
 AllocatorCheckpoint AllocatorReplay::checkpoint(size_t position) const {
@@ -82,6 +86,7 @@ void AllocatorReplay::clear_for(uint64_t address, int64_t size, MemoryIndex at) 
 
 void AllocatorReplay::allocate(MemoryIndex i) {
   const MemoryEvent& e = h_.events[i];
+  if (totals_.active > kMostTotal) return say("allocations beyond what any device has", i);
   int64_t size = cpu_ ? e.size : rounded_size(h_.settings, e.size);
   const auto segment = cpu_ ? segments_.end() : segment_at(e.address);
   if (segment == segments_.end()) {
@@ -183,7 +188,7 @@ AllocatorReplay::Blocks::iterator AllocatorReplay::join_free(Blocks::iterator b)
 void AllocatorReplay::add_segment(MemoryIndex i, bool mapped) {
   const MemoryEvent& e = h_.events[i];
   const uint64_t end = e.address + static_cast<uint64_t>(e.size);
-  if (cpu_ || e.size == 0) return say("segments that cannot be", i);
+  if (cpu_ || e.size == 0 || totals_.reserved > kMostTotal) return say("segments that cannot be", i);
   auto s = segments_.lower_bound(e.address);
   if ((s != segments_.end() && s->first < end) || segment_at(e.address) != segments_.end()) return say("segments that overlap another one", i);
   if (auto b = blocks_.lower_bound(e.address); (b != blocks_.end() && b->first < end) || block_at(e.address) != blocks_.end()) {

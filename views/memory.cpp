@@ -109,13 +109,11 @@ void MemoryPanel::follow_selection(const Context& c) {
   seen_ = true, selection_ = c.selection_changes;
   view_.moment = moment_of_hop(*c.session, *view_.history, c.selected);
   chart_.reveal();
-  // At first: the failed allocation, when the selected hop is about one.
-  if (first && has_oom()) {
-    const MemoryIndex at = oom_near(*view_.history, view_.device, view_.moment);
-    const EventId e = at == kNoIndex ? EventId() : view_.history->events[at].event;
-    if (e && c.selected && c.selected <= e && e <= c.session->last(c.selected)) tab_ = Tab::kFailed, view_.moment = at;
-  } else if (has_oom()) {
-    for (const MemoryIndex i : view_.history->ooms) if (view_.history->events[i].event && view_.history->events[i].event == c.selected) view_.moment = i;
+  // A hop whose allocation failed is about that; at first a hop around it, too.
+  for (const MemoryIndex i : view_.history->ooms) {
+    const EventId e = view_.history->events[i].event;
+    if (!e || view_.history->events[i].device != view_.device || !c.selected) continue;
+    if (e == c.selected || (first && c.selected < e && e <= c.session->last(c.selected))) tab_ = Tab::kFailed, view_.moment = i;
   }
 }
 
@@ -225,9 +223,11 @@ float MemoryPanel::draw_head(Context& c, const Pen& pen, const Area& a) {
 
 void MemoryPanel::draw_tabs(const Pen& pen, const Area& a, bool map_apart) {
   struct Choice { Tab tab; std::string label; };
-  std::vector<Choice> tabs = {{Tab::kHolds, "Who holds it"}, {Tab::kBetween, "Between A and B"}, {Tab::kPools, "Pools"}};
+  std::vector<Choice> tabs = {{Tab::kHolds, "Who holds it"}, {Tab::kBetween, "Between A and B"}};
+  if (!view_.of().cpu) tabs.push_back({Tab::kPools, "Pools"});
+  else if (tab_ == Tab::kPools) tab_ = Tab::kHolds;
   if (has_oom()) tabs.insert(tabs.begin() + 2, {Tab::kFailed, "Out of memory"});
-  if (!map_apart) tabs.push_back({Tab::kSegments, "Segments"});
+  if (!map_apart && !view_.of().cpu) tabs.push_back({Tab::kSegments, "Segments"});
   else if (tab_ == Tab::kSegments) tab_ = Tab::kHolds;
   float x = a.x;
   for (const Choice& t : tabs) {
@@ -319,7 +319,7 @@ void MemoryPanel::draw(Context& c) {
   const std::string trouble = view_.history->trouble_text();
   const float foot = trouble.empty() && !view_.history->older_frees && !chart_.bands().folded ? 0 : u(18);
   const Area rest{a.x, y, a.w, std::max(u(60), a.bottom() - y - foot)};
-  const bool map_apart = rest.w > u(760);
+  const bool map_apart = rest.w > u(760) && !view_.of().cpu;  // heap memory has no segments
   Area table = rest;
   if (map_apart) {
     const float w = std::round(rest.w * .42f);

@@ -135,7 +135,7 @@ MemoryBands make_bands(const MemoryNames& names, uint16_t device, double from, d
     const Life& life = h.lives[b.life];
     std::string text = life.older ? "older than the recording" : names.op(h.events[life.begin]);
     if (text.empty()) text = names.line(h.events[life.begin]);
-    m.labels.push_back({i, text.empty() ? bytes_text(life.size) : text + "  " + bytes_text(life.size)});
+    m.labels.push_back({i, text});
   }
 
   // ---- what the program was doing

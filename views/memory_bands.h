@@ -21,7 +21,7 @@ struct MemoryBands {
     std::string label;
     MemoryIndex event;   // the first
   };
-  struct Label {         // text on a piece that is big enough
+  struct Label {         // what a piece that is big enough is: its operator, its line
     size_t piece;
     std::string text;
   };

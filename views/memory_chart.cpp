@@ -93,7 +93,9 @@ void MemoryChart::draw_bands(const MemoryView& v, const Pen& pen, const Area& pl
     const MemoryBands::Piece& b = bands_.pieces[l.piece];
     const float x0 = std::max(plot.x, x_of(plot, b.from)), x1 = std::min(plot.right(), x_of(plot, b.to)), y0 = y_of(plot, b.high), y1 = y_of(plot, b.low);
     if (x1 - x0 < u(48) || y1 - y0 < u(13)) continue;
-    pen.text_cut(Type::kSmall, x0 + u(6), base_of(y0, y1 - y0), x1 - x0 - u(10), b.life == v.life || b.life == hovered ? p.window : p.text, l.text);
+    std::string text = l.text + (l.text.empty() ? "" : "  ") + bytes_text(b.high - b.low);
+    if (text_width(Type::kSmall, text) > x1 - x0 - u(10)) text = l.text;
+    pen.text_cut(Type::kSmall, x0 + u(6), base_of(y0, y1 - y0), x1 - x0 - u(10), b.life == v.life || b.life == hovered ? p.window : p.text, text);
   }
 }
 
@@ -133,11 +135,18 @@ void MemoryChart::draw_axis(const MemoryView& v, const Pen& pen, const Area& plo
   // Times of a few events: the axis counts events.
   const auto& events = v.of().events;
   if (events.empty()) return;
+  Nanoseconds begin = 0;
+  std::string before;
   const int marks = std::max(1, static_cast<int>(plot.w / u(150)));
   for (int k = 0; k <= marks; ++k) {
     const double position = from_ + (to_ - from_) * k / marks;
     const size_t i = static_cast<size_t>(std::clamp(position, 0.0, static_cast<double>(events.size() - 1)));
-    const std::string text = duration(v.history->events[events[i]].time);
+    // The first says when, the others how much later: two that look alike would tell nothing.
+    const Nanoseconds time = v.history->events[events[i]].time;
+    if (k == 0) begin = time;
+    const std::string text = k == 0 ? duration(time) : "+" + duration(time - begin);
+    if (text == before) continue;
+    before = text;
     const float x = x_of(plot, position), w = text_width(Type::kSmall, text);
     pen.text(Type::kSmall, std::clamp(k == 0 ? x : k == marks ? x - w : x - w / 2, plot.x, plot.right() - w), base_of(lane_y + u(kLane), u(kAxis)), p.faint, text);
   }
@@ -153,7 +162,10 @@ void MemoryChart::draw_lane(MemoryView& v, const Pen& pen, const Area& plot, flo
     odd = !odd;
     if (x1 - x0 < 1 || s.label.empty()) continue;
     pen.fill(x0, y + u(2), std::max(1.f, x1 - x0 - 1), u(kLane - 4), theme::color(odd ? p.raised : p.hover), u(2));
-    if (x1 - x0 > u(40)) pen.text_cut(Type::kSmall, x0 + u(5), base_of(y, u(kLane)), x1 - x0 - u(8), p.dim, s.label);
+    // Where there is no room for the file, its line alone says most.
+    std::string_view text = s.label;
+    if (text_width(Type::kSmall, text) > x1 - x0 - u(8) && text.rfind(':') != text.npos) text = text.substr(text.rfind(':'));
+    if (x1 - x0 > u(26)) pen.text_cut(Type::kSmall, x0 + u(5), base_of(y, u(kLane)), x1 - x0 - u(8), p.dim, text);
   }
   const Hit h = hit("line of the program", plot.x, y, plot.w, u(kLane));
   if (!h.hovered) return;
