@@ -49,7 +49,7 @@ class MemoryPanel : public Panel {
   MemoryView view_;
   Background<Loaded> load_;
   MemoryAnswers answers_;
-  bool asked_ = false, have_ = false, seen_ = false;
+  bool asked_ = false, final_ = false, have_ = false, seen_ = false;  // final_: nothing more comes after what was asked for
   std::string error_;
   uint64_t generation_ = 0, selection_ = 0;
   double asked_at_ = 0, took_ = 0;
@@ -66,7 +66,7 @@ void MemoryPanel::session_changed(Context&) {
   load_.stop(), answers_.forget();
   chart_.forget(), map_.forget();
   view_ = {};
-  asked_ = have_ = seen_ = false, error_.clear(), search_.clear(), generation_ = selection_ = 0, tab_ = Tab::kHolds;
+  asked_ = final_ = have_ = seen_ = false, error_.clear(), search_.clear(), generation_ = selection_ = 0, tab_ = Tab::kHolds;
 }
 
 bool MemoryPanel::has_oom() const {
@@ -86,9 +86,9 @@ bool MemoryPanel::refresh(Context& c) {
     }
     have_ = true;
   }
-  const bool stale = !asked_ || (c.session->generation() != generation_ && (c.session->live() || !c.session->progress().ready || view_.history == nullptr || view_.history->empty()));
+  const bool stale = !asked_ || (!final_ && c.session->generation() != generation_);
   if (stale && c.session->progress().ready && !load_.busy() && (!asked_ || ImGui::GetTime() - asked_at_ > std::max(1.0, took_ * 10))) {
-    asked_ = true, generation_ = c.session->generation(), asked_at_ = ImGui::GetTime();
+    asked_ = true, final_ = !c.session->live(), generation_ = c.session->generation(), asked_at_ = ImGui::GetTime();
     load_.start([s = c.session](const std::atomic<bool>& cancelled) {
       const auto begin = std::chrono::steady_clock::now();
       Loaded out;
@@ -198,7 +198,7 @@ float MemoryPanel::draw_head(Context& c, const Pen& pen, const Area& a) {
   if (button("fit memory", "Fit", "Shows the whole recording.", true)) run(c, "memory.fit");
   if (button("mark b", "Mark B", "Compares with this moment: what was allocated since A and not freed.", true)) run(c, "memory.mark_b");
   if (button("mark a", "Mark A", "The first moment of a comparison.", true)) run(c, "memory.mark_a");
-  if (has_oom() && button("failed", "Failed", "Goes to the allocation that failed.", true)) run(c, "memory.failed");
+  if (has_oom() && button("failed", "Out of memory", "Goes to the allocation that failed.", true)) run(c, "memory.failed");
   if (button("peak", "Peak", "Goes to the moment at which most was allocated.", view_.of().peak_at != kNoIndex)) run(c, "memory.peak");
   if (h.devices.size() > 1) {
     right -= u(6);
