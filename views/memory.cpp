@@ -157,7 +157,9 @@ bool MemoryPanel::run(Context& c, std::string_view id) {
   else if (id == "memory.peak" && view_.of().peak_at != kNoIndex) go(c, view_.of().peak_at + 1), tab_ = Tab::kHolds;
   else if (id == "memory.failed" && has_oom()) tab_ = Tab::kFailed, go(c, oom_near(*view_.history, view_.device, view_.moment) + 1);
   else if (id == "memory.pools") tab_ = Tab::kPools;
-  else if (id == "memory.fit") chart_.fit();
+  else if (id == "memory.fit" || id == "timeline.fit") chart_.fit();
+  else if (id == "timeline.left" || id == "timeline.right") chart_.pan(id == "timeline.left" ? -.15 : .15);
+  else if (id == "timeline.closer" || id == "timeline.wider") chart_.zoom(id == "timeline.closer" ? 1 : -1);
   else {
     const bool done = tab_ == Tab::kHolds ? holders_.run(view_, answers_.moment().holders, id) : tab_ == Tab::kBetween && between_.run(view_, answers_.between().stayed, id);
     if (done) carry_out(c);

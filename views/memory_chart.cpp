@@ -43,11 +43,15 @@ void MemoryChart::move(const MemoryView& v, const Area& plot) {
   const double n = std::max<double>(1, static_cast<double>(v.of().events.size()));
   const ImGuiIO& io = ImGui::GetIO();
   if (fit_ || to_ <= from_) from_ = 0, to_ = n, fit_ = false;
-  if (ImGui::IsItemHovered() && io.MouseWheel != 0) {
-    const double at = from_ + (to_ - from_) * std::clamp((io.MousePos.x - plot.x) / plot.w, 0.f, 1.f);
-    const double width = std::clamp((to_ - from_) * std::pow(.8, static_cast<double>(io.MouseWheel)), std::min(n, 8.0), n);
+  if (ImGui::IsItemHovered()) zoom_ += static_cast<double>(io.MouseWheel);
+  if (zoom_ != 0) {
+    const double at = from_ + (to_ - from_) * (ImGui::IsItemHovered() ? std::clamp((io.MousePos.x - plot.x) / plot.w, 0.f, 1.f) : .5f);
+    const double width = std::clamp((to_ - from_) * std::pow(.8, zoom_), std::min(n, 8.0), n);
+    zoom_ = 0;
     from_ = at - (at - from_) * width / (to_ - from_), to_ = from_ + width;
   }
+  const double by_keys = pan_ * (to_ - from_);
+  from_ += by_keys, to_ += by_keys, pan_ = 0;
   if (ImGui::IsItemActive() && ImGui::IsMouseDragging(ImGuiMouseButton_Left, u(4))) {
     const double by = -static_cast<double>(io.MouseDelta.x) / static_cast<double>(plot.w) * (to_ - from_);
     from_ += by, to_ += by, dragged_ = true;

@@ -28,6 +28,9 @@ class MemoryChart {
   void fit() { fit_ = true; }
   /// Moves, without zooming, until the moment is in sight.
   void reveal() { reveal_ = true; }
+  /// Moves by a share of what is seen; zooms around the mouse, or around the middle when it is elsewhere.
+  void pan(double share) { pan_ += share; }
+  void zoom(double steps) { zoom_ += steps; }
   const MemoryBands& bands() const { return bands_; }
 
  private:
@@ -47,6 +50,7 @@ class MemoryChart {
   const MemoryHistory* asked_history_ = nullptr;
   uint16_t asked_device_ = 0;
   double asked_from_ = 0, asked_to_ = 0, from_ = 0, to_ = 1;
+  double pan_ = 0, zoom_ = 0;  // asked for by keys, for the next frame
   int asked_columns_ = 0, asked_rows_ = 0;
   bool fit_ = true, reveal_ = false, dragged_ = false;
 };

@@ -126,11 +126,11 @@ void register_commands(Application& a) {
   };
   for (const auto& r : rows) t.add({r.id, r.title, r.help, "", r.keys, nullptr, list(r.id), nullptr, "list", r.repeats});
   const struct { const char *id, *title, *help; std::vector<int> keys; bool repeats; } times[] = {
-      {"timeline.left", "Earlier", "Timeline: moves to what was before.", {ImGuiKey_A}, true},
-      {"timeline.right", "Later", "Timeline: moves to what comes after.", {ImGuiKey_D}, true},
-      {"timeline.closer", "Closer", "Timeline: zooms in around the mouse, as the wheel does.", {ImGuiKey_W}, true},
-      {"timeline.wider", "Wider", "Timeline: zooms out around the mouse, as the wheel does.", {ImGuiKey_S}, true},
-      {"timeline.fit", "Fit", "Timeline: shows the whole recording.", {ImGuiKey_F}, false},
+      {"timeline.left", "Earlier", "Timeline and Memory: moves to what was before.", {ImGuiKey_A}, true},
+      {"timeline.right", "Later", "Timeline and Memory: moves to what comes after.", {ImGuiKey_D}, true},
+      {"timeline.closer", "Closer", "Timeline and Memory: zooms in around the mouse, as the wheel does.", {ImGuiKey_W}, true},
+      {"timeline.wider", "Wider", "Timeline and Memory: zooms out around the mouse, as the wheel does.", {ImGuiKey_S}, true},
+      {"timeline.fit", "Fit", "Timeline and Memory: shows the whole recording.", {ImGuiKey_F}, false},
       {"timeline.selection", "Zoom to selection", "Timeline: shows the measured range, or else the selection, as large as fits.", {ImGuiKey_Z}, false},
       {"timeline.clear", "Clear the measured range", "Timeline: takes the measured range away.", {ImGuiKey_X, ImGuiKey_Escape}, false},
       {"timeline.measure", "Measure selection", "Timeline: measures the stretch of time that the selection takes.", {}, false},

@@ -1,10 +1,10 @@
 // The Memory panel as a reader uses it: a session that ran out of memory, followed from picture to hop and back.
+#include <filesystem>
+
 #include "sessions/memory.h"
 #include "tests/catch.h"
 #include "tests/gui/gui.h"
 #include "tests/unit/sessions/memory_story.h"
-
-#include <filesystem>
 
 using namespace peel;
 using namespace peel::test;
@@ -101,6 +101,8 @@ TEST_CASE("Memory: the selected hop moves the moment; a click on a band selects 
     ctx->MouseWheelY(3);
     ctx->MouseDragWithDelta(ImVec2(-80, 0));
     g.settle(ctx);
+    IM_CHECK_EQ(g.context().selected.value, band.value);
+    for (const ImGuiKey k : {ImGuiKey_W, ImGuiKey_W, ImGuiKey_A, ImGuiKey_D, ImGuiKey_S, ImGuiKey_F}) ctx->KeyPress(k);
     IM_CHECK_EQ(g.context().selected.value, band.value);
     ctx->ItemClick(item("fit memory").c_str());
     ctx->ItemClick(item("line of the program").c_str());
