@@ -40,7 +40,7 @@ class Reader {
     text_.reset();
     return text_ && text_.bind(1, id).step() ? text_.text(0) : std::string();
   }
-  uint16_t device(int64_t string_id);
+  uint16_t device(int64_t string_id, uint32_t process);
   uint16_t pool(int64_t string_id);
   uint16_t stream(uint64_t handle);
   bool cancelled() const { return cancel_ && *cancel_; }
@@ -49,14 +49,18 @@ class Reader {
   MemoryHistory& h_;
   const std::atomic<bool>* cancel_;
   ReadStatement text_;
-  std::unordered_map<int64_t, uint16_t> devices_, pools_;
+  std::unordered_map<int64_t, uint16_t> pools_;
+  std::unordered_map<uint64_t, uint16_t> devices_;    // by process and name: each process has its own allocators and addresses
+  std::unordered_map<uint32_t, uint32_t> processes_;  // by thread
   std::unordered_map<uint64_t, uint16_t> streams_;
 };
 
-uint16_t Reader::device(int64_t id) {
-  if (id <= 0) return UINT16_MAX;
-  if (const auto known = devices_.find(id); known != devices_.end()) return known->second;
-  const std::string name = text(id);
+uint16_t Reader::device(int64_t string_id, uint32_t process) {
+  const uint32_t id = id_of(string_id);
+  if (!id) return UINT16_MAX;
+  const uint64_t key = uint64_t{process} << 32 | id;
+  if (const auto known = devices_.find(key); known != devices_.end()) return known->second;
+  const std::string plain = text(id), name = plain.empty() || process <= 1 ? plain : plain + " of process " + std::to_string(process);
   uint16_t at = UINT16_MAX;
   if (name.empty()) h_.note("rows that name no device", kNoIndex);
   else if (h_.devices.size() >= kMostNames) h_.note("rows of more devices than any computer has", kNoIndex);
@@ -66,10 +70,10 @@ uint16_t Reader::device(int64_t id) {
     if (at == h_.devices.size()) {
       h_.devices.emplace_back();
       h_.devices.back().name = name;
-      h_.devices.back().cpu = name == "cpu" || name.starts_with("cpu:");
+      h_.devices.back().cpu = plain == "cpu" || plain.starts_with("cpu:");
     }
   }
-  return devices_[id] = at;
+  return devices_[key] = at;
 }
 
 uint16_t Reader::pool(int64_t id) {
@@ -108,6 +112,11 @@ void Reader::events() {
         if (name == memory_action_name(static_cast<MemoryAction>(a))) actions[s.integer(0)] = static_cast<MemoryAction>(a);
     }
   }
+  for (ReadStatement s(db_, "SELECT id, process FROM thread LIMIT 1000000"); s && s.step();) processes_[id_of(s.integer(0))] = id_of(s.integer(1));
+  const auto process_of = [&](uint32_t thread) {
+    const auto p = processes_.find(thread);
+    return p == processes_.end() ? 0u : p->second;
+  };
   if (ReadStatement count(db_, "SELECT count(*) FROM memory_event"); count && count.step())
     h_.events.reserve(static_cast<size_t>(std::clamp<int64_t>(count.integer(0), 0, kMostEvents)));
   ReadStatement s(db_, "SELECT id, event, thread, stack, time_ns, action, device, address, size, stream, pool, storage, free FROM memory_event ORDER BY id");
@@ -131,7 +140,7 @@ void Reader::events() {
     e.thread = static_cast<uint16_t>(std::min<uint32_t>(id_of(number(2)), UINT16_MAX));
     e.address = static_cast<uint64_t>(number(7)), e.size = number(8);
     e.storage = id_of(number(11)), e.life = kNoIndex;
-    e.device = device(number(6));
+    e.device = device(number(6), process_of(id_of(number(2))));
     e.stream = stream(static_cast<uint64_t>(number(9))), e.pool = pool(number(10));
     e.time = std::max<Nanoseconds>(newest, number(4));
     if (e.time > newest + int64_t{1'000'000'000} * 86400 * 365) e.time = newest;
@@ -162,8 +171,12 @@ void Reader::snapshots() {
   while (s && s.step() && ++rows < kMostSnapshotRows) {
     const auto which = by_id.find(s.integer(0));
     SnapshotSegment g{};
-    g.address = static_cast<uint64_t>(s.integer(2)), g.size = s.integer(3), g.device = device(s.integer(1));
+    g.address = static_cast<uint64_t>(s.integer(2)), g.size = s.integer(3), g.device = UINT16_MAX;
     g.stream = stream(static_cast<uint64_t>(s.integer(4))), g.pool = pool(s.integer(6)), g.expandable = s.integer(7) != 0;
+    if (which != by_id.end()) {
+      const auto process = processes_.find(h_.events[h_.snapshots[which->second].at].thread);
+      g.device = device(s.integer(1), process == processes_.end() ? 0 : process->second);
+    }
     const std::string type = text(s.integer(5));
     g.large = type.empty() ? g.size != kSmallSegment : type != "small";
     if (which == by_id.end() || g.device == UINT16_MAX || g.address == 0 || g.address > kMostAddress || g.size <= 0 || g.size > kMostBytes) {

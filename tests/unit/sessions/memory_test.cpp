@@ -243,6 +243,29 @@ TEST_CASE("memory: a whole session is read, older blocks stay older, the failed 
   }
 }
 
+TEST_CASE("memory: each process has its own memory; an empty snapshot takes nothing away", "[memory]") {
+  MadeSession m;
+  m.sql("INSERT INTO process VALUES(2,200,1,'python',0,NULL); INSERT INTO thread VALUES(3,200,2,'main'); INSERT INTO memory_action VALUES(1,'alloc'),(2,'free_completed'),(3,'segment_alloc'),(4,'snapshot')");
+  const std::string cpu = std::to_string(m.string("cpu")), cuda = std::to_string(m.string("cuda:0"));
+  const auto row = [&](int thread, int action, const std::string& device, int64_t address, int64_t size) {
+    m.sql("INSERT INTO memory_event(thread, time_ns, action, device, address, size, stream) VALUES(" + std::to_string(thread) + ",5," + std::to_string(action) + "," + device + "," + std::to_string(address) + "," +
+          std::to_string(size) + ",0)");
+  };
+  row(1, 1, cpu, 4096, 100), row(3, 1, cpu, 4096, 70);  // the same address in two processes
+  row(3, 2, cpu, 4096, 70);
+  row(1, 3, cuda, 1 << 30, 2 << 20), row(1, 1, cuda, 1 << 30, 512), row(1, 4, cuda, 0, 0);
+  m.close();
+  const auto loaded = load_memory(m.path());
+  REQUIRE(loaded);
+  const MemoryHistory& h = **loaded;
+  CHECK(h.trouble_text() == "");
+  REQUIRE(h.devices.size() == 3);
+  CHECK(h.devices[1].name == "cpu of process 2");
+  CHECK(h.devices[0].at(6).allocated == 100);
+  CHECK(h.devices[1].at(6).allocated == 0);
+  CHECK(h.devices[2].at(6) == MemoryTotals{512, 512, 2 << 20});
+}
+
 TEST_CASE("memory: older files, empty tables and hostile rows", "[memory]") {
   {
     MadeSession m;
