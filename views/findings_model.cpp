@@ -4,6 +4,7 @@
 #include <map>
 #include <unordered_map>
 
+#include "sessions/memory.h"
 #include "views/gradient_stops.h"
 
 namespace peel::views {
@@ -168,6 +169,29 @@ void find_contradictions(const Session& s, const Ask& ask, std::vector<Finding>&
   }
 }
 
+/// Allocations that failed. A file without the allocator's tables has none.
+void find_failed_allocations(const Session& s, const Ask& ask, std::vector<Finding>& out) {
+  if (!ask) return;
+  const auto rows = ask(
+      "SELECT m.event, m.size, d.value, m.free FROM memory_event m JOIN memory_action a ON a.id = m.action LEFT JOIN string d ON d.id = m.device "
+      "WHERE a.name = 'oom' ORDER BY m.id LIMIT 200");
+  if (!rows) return;
+  for (size_t i = 0; i < rows->rows.size(); i++) {
+    const auto& row = rows->rows[i];
+    if (row.size() < 4 || rows->is_null.size() <= i) continue;
+    Finding f{Finding::Kind::kMemory, {}, EventId(static_cast<uint32_t>(strtoul(row[0].c_str(), nullptr, 10)))};
+    if (f.event.value > s.size()) f.event = {};
+    say(f.sentence, bytes_text(strtoll(row[1].c_str(), nullptr, 10)), true);
+    say(f.sentence, " could not be allocated on ");
+    say(f.sentence, row[2]);
+    if (f.event) say(f.sentence, " for "), code(f.sentence, hop_name(s, f.event));
+    if (!rows->is_null[i][3]) say(f.sentence, ": " + bytes_text(strtoll(row[3].c_str(), nullptr, 10)) + " were left there");
+    f.hover = "Panel Memory tells why: which free blocks there were and why none was taken.";
+    if (f.event) add_event(f, f.event);
+    out.push_back(std::move(f));
+  }
+}
+
 /// Leaves that no backward reached, though some backward ran.
 void find_unreached_leaves(const Session& s, std::vector<Finding>& out, const std::atomic<bool>& cancelled) {
   constexpr uint32_t kMost = 2'000'000;
@@ -198,6 +222,7 @@ const char* finding_word(Finding::Kind k) {
   switch (k) {
     case Finding::Kind::kRaised: return "raised";
     case Finding::Kind::kMissing: return "missing";
+    case Finding::Kind::kMemory: return "memory";
     case Finding::Kind::kEnded: return "ended";
     case Finding::Kind::kOpen: return "open";
     case Finding::Kind::kMixed: return "mixed";
@@ -245,6 +270,7 @@ Findings find_all(const Session& s, const Ask& ask, const std::atomic<bool>& can
   pass.finish();
   find_ending(s, f.rows);
   if (!cancelled) find_contradictions(s, ask, f.rows);
+  if (!cancelled) find_failed_allocations(s, ask, f.rows);
   if (!cancelled) stops.finish(f.rows, cancelled);
   f.skipped = stops.skipped();
   f.values = stops.values_recorded();

@@ -1,6 +1,7 @@
 // The one list of panels, in the order of the View menu.
 #include "views/autograd.h"
 #include "views/findings.h"
+#include "views/memory.h"
 #include "views/panel.h"
 #include "views/program.h"
 #include "views/query.h"
@@ -19,6 +20,7 @@ std::vector<std::unique_ptr<Panel>> make_panels() {
   all.push_back(make_findings_panel());
   all.push_back(make_autograd_panel());
   all.push_back(make_tensor_panel());
+  all.push_back(make_memory_panel());
   all.push_back(make_query_panel());
   all.push_back(make_timeline_panel());
   return all;

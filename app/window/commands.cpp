@@ -84,6 +84,21 @@ void register_commands(Application& a) {
   t.add({"view.smaller", "Smaller", "Makes everything smaller.", "View", {kCtrl | ImGuiKey_Minus, kCtrl | ImGuiKey_KeypadSubtract}, nullptr, [&a, &c] { a.set_theme(c.dark, std::max(.75f, a.settings().zoom - .125f)); }, nullptr, "", true});
   t.add({"view.normal", "Normal size", "Goes back to the display's own size.", "View", {kCtrl | ImGuiKey_0}, nullptr, [&a, &c] { a.set_theme(c.dark, 1); }, nullptr});
 
+  // Memory
+  const struct { const char *id, *title, *help; } memory[] = {
+      {"memory.peak", "Memory: peak", "Goes to the moment at which most memory was allocated."},
+      {"memory.failed", "Memory: failed allocation", "Goes to the allocation that failed and tells why."},
+      {"memory.mark_a", "Memory: mark A", "Marks the moment as the first of two to compare."},
+      {"memory.mark_b", "Memory: mark B", "Marks the moment as the second of two to compare."},
+      {"memory.pools", "Memory: pools", "Shows the allocator's pools and how fragmented they are."},
+      {"memory.fit", "Memory: whole recording", "Shows the allocator's whole history."}};
+  for (const auto& m : memory)
+    t.add({m.id, m.title, m.help, "", {}, open, [&a, &c, m] {
+             a.focus_panel("Memory");
+             if (views::Panel* p = a.panel("Memory")) p->run(c, m.id);
+           },
+           nullptr});
+
   // Run
   t.add({"run.again", "Run again", "Runs the program again into a new recording; edits are saved first, after a question.", "Run", {kCtrl | ImGuiKey_R}, [&c] { return c.program.can_run_again; }, [&a] { a.run_again(); }, nullptr});
   t.add({"run.stop", "Interrupt", "Interrupts the running program as Ctrl+C would, or stops building the agent.", "Run", {ImGuiKey_P, ImGuiKey_F6}, running, [&a] { if (a.program()) a.program()->interrupt(); }, nullptr});
@@ -111,11 +126,11 @@ void register_commands(Application& a) {
   };
   for (const auto& r : rows) t.add({r.id, r.title, r.help, "", r.keys, nullptr, list(r.id), nullptr, "list", r.repeats});
   const struct { const char *id, *title, *help; std::vector<int> keys; bool repeats; } times[] = {
-      {"timeline.left", "Earlier", "Timeline: moves to what was before.", {ImGuiKey_A}, true},
-      {"timeline.right", "Later", "Timeline: moves to what comes after.", {ImGuiKey_D}, true},
-      {"timeline.closer", "Closer", "Timeline: zooms in around the mouse, as the wheel does.", {ImGuiKey_W}, true},
-      {"timeline.wider", "Wider", "Timeline: zooms out around the mouse, as the wheel does.", {ImGuiKey_S}, true},
-      {"timeline.fit", "Fit", "Timeline: shows the whole recording.", {ImGuiKey_F}, false},
+      {"timeline.left", "Earlier", "Timeline and Memory: moves to what was before.", {ImGuiKey_A}, true},
+      {"timeline.right", "Later", "Timeline and Memory: moves to what comes after.", {ImGuiKey_D}, true},
+      {"timeline.closer", "Closer", "Timeline and Memory: zooms in around the mouse, as the wheel does.", {ImGuiKey_W}, true},
+      {"timeline.wider", "Wider", "Timeline and Memory: zooms out around the mouse, as the wheel does.", {ImGuiKey_S}, true},
+      {"timeline.fit", "Fit", "Timeline and Memory: shows the whole recording.", {ImGuiKey_F}, false},
       {"timeline.selection", "Zoom to selection", "Timeline: shows the measured range, or else the selection, as large as fits.", {ImGuiKey_Z}, false},
       {"timeline.clear", "Clear the measured range", "Timeline: takes the measured range away.", {ImGuiKey_X, ImGuiKey_Escape}, false},
       {"timeline.measure", "Measure selection", "Timeline: measures the stretch of time that the selection takes.", {}, false},

@@ -10,14 +10,17 @@ constexpr Cut kDispatchCuts[] = {{0, 'l', .235f}, {0, 'd', .25f}, {2, 'r', .5f},
 constexpr Place kDispatchPlaces[] = {{1, "Program"}, {4, "Trace"}, {0, "Why"}, {2, "Findings"}, {2, "Autograd"}, {2, "Query"}, {3, "Tensor"}};
 constexpr Cut kAutogradCuts[] = {{0, 'd', .32f}, {1, 'r', .5f}};
 constexpr Place kAutogradPlaces[] = {{0, "Autograd"}, {1, "Trace"}, {1, "Program"}, {2, "Tensor"}, {2, "Why"}, {2, "Findings"}};
+constexpr Cut kMemoryCuts[] = {{0, 'd', .25f}, {1, 'r', .5f}};
+constexpr Place kMemoryPlaces[] = {{0, "Memory"}, {1, "Trace"}, {1, "Program"}, {2, "Tensor"}, {2, "Why"}, {2, "Findings"}};
 constexpr Cut kQueryCuts[] = {{0, 'l', .45f}};
 constexpr Place kQueryPlaces[] = {{0, "Query"}, {1, "Trace"}, {1, "Why"}};
 constexpr Cut kTimelineCuts[] = {{0, 'd', .3f}, {1, 'r', .36f}, {1, 'r', .44f}};
 constexpr Place kTimelinePlaces[] = {{0, "Timeline"}, {1, "Trace"}, {3, "Program"}, {2, "Why"}, {2, "Autograd"}, {2, "Tensor"}};
 constexpr Workspace kAll[] = {{"Dispatch", "Trace", kDispatchCuts, kDispatchPlaces},
                               {"Autograd", "Autograd", kAutogradCuts, kAutogradPlaces},
-                              {"Query", "Query", kQueryCuts, kQueryPlaces},
-                              {"Timeline", "Timeline", kTimelineCuts, kTimelinePlaces}};
+                              {"Memory", "Memory", kMemoryCuts, kMemoryPlaces},
+                              {"Timeline", "Timeline", kTimelineCuts, kTimelinePlaces},
+                              {"Query", "Query", kQueryCuts, kQueryPlaces}};
 
 }  // namespace
 

@@ -242,7 +242,7 @@ void follow_graphs() {
 bool worth_a_report(const char* name) {
   const std::string_view n = name;
   if (n.find("Node") != n.npos || n.find("Get") != n.npos) return false;
-  for (const char* part : {"Launch", "Memcpy", "Memset", "Synchronize", "EventRecord", "StreamWaitEvent"})
+  for (const char* part : {"Launch", "Memcpy", "Memset", "Synchronize", "EventRecord", "EventQuery", "StreamWaitEvent"})
     if (n.find(part) != n.npos) return true;
   return false;
 }

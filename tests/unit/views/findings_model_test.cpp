@@ -142,3 +142,14 @@ TEST_CASE("findings: contradictions come from the file, losses and bookmarks fro
                           "note: “compare with autocast on” @1"});
   CHECK(f.summary() == "1 finding in 1 hop, 1 note; 312 lost, 2 inferred");
 }
+
+TEST_CASE("findings: an allocation that failed leads to its hop", "[views][findings]") {
+  test::FakeSession s;
+  call(s, "aten::gelu", "leaf", "leaf");
+  const Ask ask = [&](const std::string& sql) {
+    QueryTable t;
+    if (sql.find("'oom'") != sql.npos) t.rows = {{"1", "268435456", "cuda:0", "1048576"}, {"99", "512", "cuda:0", "NULL"}}, t.is_null = {{false, false, false, false}, {false, false, false, true}};
+    return Result<QueryTable>(t);
+  };
+  CHECK(lines(find_in(s, ask)) == Lines{"memory: 256 MiB could not be allocated on cuda:0 for gelu: 1.0 MiB were left there @1", "memory: 512 B could not be allocated on cuda:0"});
+}
