@@ -120,6 +120,13 @@ int main(int argc, char** argv) {
       b.settle();
       b.row((std::string("in front: ") + p->title()).c_str(), 100, [&](int) { app.commands().run("step.over"); });
     }
+    for (const app::Workspace& w : app::workspaces()) {
+      if (!app.offered(w)) continue;
+      app.use_workspace(w);
+      b.settle();
+      b.row((std::string("workspace ") + w.name + ", stepping").c_str(), 100, [&](int) { app.commands().run("step.over"); });
+      b.row((std::string("workspace ") + w.name + ", elsewhere").c_str(), 50, [&](int i) { app.go_to(somewhere(i)); });
+    }
     for (const char* filter : {"op:op1*", "key:Autograd* -op:op7", "line:10-20 kind:call", ""}) {
       app.context().filter = filter;
       b.frame();

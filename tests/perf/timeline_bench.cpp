@@ -1,5 +1,5 @@
 // What the Timeline costs: peel_timeline_bench [HOPS] [FILE]. Makes a session of that many hops (default 10 M) with a
-// kernel for every tenth (kept when FILE is given, and used again when it is there), builds the lanes and draws the
+// kernel and an allocation for every tenth (kept when FILE is given, and used again when it is there), builds the lanes and draws the
 // panel zoomed out, at middle and zoomed in, still and moving; prints processor time a frame.
 #include <sqlite3.h>
 #include <sys/stat.h>
@@ -68,7 +68,8 @@ void make(const std::string& path, int64_t hops) {
   run(db, "INSERT INTO meta VALUES('state','complete'); INSERT INTO process VALUES(1,77,NULL,'python',0,NULL);"
           "INSERT INTO dispatch_key VALUES(19,'ADInplaceOrView',34,NULL,94),(50,'CUDA',16,1,2),(135,'AutogradCUDA',36,1,97);"
           "INSERT INTO keyset VALUES(1,85899411458,'x'),(3,65538,'y'); INSERT INTO tls VALUES(1,0,0,1,0,NULL);"
-          "INSERT INTO thread VALUES(1,77,1,'main'),(2,78,1,'autograd'); INSERT INTO string VALUES(1,'/home/me/train.py'),(2,'f'),(3,'cudaLaunchKernel');"
+          "INSERT INTO thread VALUES(1,77,1,'main'),(2,78,1,'autograd'); INSERT INTO string VALUES(1,'/home/me/train.py'),(2,'f'),(3,'cudaLaunchKernel'),(4,'cuda:0');"
+          "INSERT INTO memory_action VALUES(0,'alloc'),(1,'free_requested'),(2,'free_completed'),(3,'segment_alloc');"
           "INSERT INTO stack VALUES(1,NULL,1,10,2)");
   for (int i = 1; i <= 200; i++) run(db, "INSERT INTO op VALUES(" + std::to_string(i) + ",'aten::op" + std::to_string(i) + "','',NULL)");
   for (int i = 0; i < 50; i++) run(db, "INSERT INTO string VALUES(" + std::to_string(10 + i) + ",'kernel_" + std::to_string(i) + "')");
@@ -76,9 +77,14 @@ void make(const std::string& path, int64_t hops) {
     Insert root(db, "INSERT INTO event VALUES(?,NULL,?,?,?,?,1,1,1,NULL,1,?,?,0)"), inner(db, "INSERT INTO event VALUES(?,?,?,?,?,?,3,NULL,1,NULL,1,?,?,0)"),
         call(db, "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES(?,?,0,?,?,3,0,NULL,?)"),
         kernel(db, "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES(?,?,0,1,NULL,?,?,?,?,?,NULL,1,0,40,?,1,1,256,1,1,0,0,0,0,0,NULL,NULL,NULL,NULL)"),
+        memory(db, "INSERT INTO memory_event VALUES(NULL,?,1,NULL,?,?,4,?,?,0,NULL,NULL,NULL)"),
         span(db, "INSERT INTO span VALUES(NULL,'module','layer','Block',1,?,?,NULL,?,?,NULL,?)");
     int64_t t = 1000, correlation = 0, gpu[2] = {0, 0};
     uint64_t seed = 1;
+    // 64 segments of 20 MiB, of which ten blocks of 2 MiB each go round; the 600 youngest live
+    constexpr int64_t kBase = int64_t{1} << 40, kBlock = 2 << 20, kSlots = 640, kLive = 600;
+    for (int64_t i = 0; i < kSlots / 10; i++) memory(1, 1, 3, kBase + i * 10 * kBlock, 10 * kBlock);
+    const auto place = [&](int64_t n) { return kBase + n % kSlots * kBlock; };
     const auto random = [&](uint64_t n) { return static_cast<int64_t>((seed = seed * 6364136223846793005u + 1442695040888963407u) >> 33) % static_cast<int64_t>(n); };
     for (int64_t id = 1; id <= hops;) {
       const int64_t thread = random(5) ? 1 : 2, depth = std::min<int64_t>(1 + random(6), hops - id + 1), length = 2000 + random(20) * random(2000), first = id, op = 1 + random(200);
@@ -90,6 +96,8 @@ void make(const std::string& path, int64_t hops) {
       while ((correlation + 1) * 10 <= id) {
         const int64_t at = t + length / 2, stream = random(4) == 0, start = std::max(at + 6000, gpu[stream] + 900);
         call(at, at + 700, int64_t{77} << 24 | (thread == 1 ? 77 : 78), ++correlation, id - 1);
+        if (correlation > kLive) memory(id - 1, at, 1, place(correlation - kLive), kBlock), memory(id - 1, at, 2, place(correlation - kLive), kBlock);
+        memory(id - 1, at, 0, place(correlation), kBlock);
         gpu[stream] = start + 500 + random(30) * random(1500);
         kernel(start, gpu[stream], stream ? 20 : 7, correlation, int64_t{77} << 24, 10 + correlation % 50, 10 + correlation % 50, correlation % 90);
       }
