@@ -89,6 +89,7 @@ void GpuBook::activity(const wire::GpuActivity& a) {
   if (kind == GpuKind::kRuntime || kind == GpuKind::kDriver) return call(a);
   const auto at = calls_.find(a.correlation);
   if (at == calls_.end() && a.correlation) {
+    if (++waiting_count_ > kMostWaiting) finish();  // their calls are not coming
     waiting_[a.correlation].push_back(a);
   } else {
     write(a, hop_of(a, at == calls_.end() ? 0 : at->second));
@@ -112,6 +113,7 @@ void GpuBook::call(const wire::GpuActivity& c) {
   const auto waiting = waiting_.find(c.correlation);
   if (waiting == waiting_.end()) return;
   for (const wire::GpuActivity& a : waiting->second) write(a, hop_of(a, event));
+  waiting_count_ -= std::min(waiting_count_, waiting->second.size());
   waiting_.erase(waiting);
 }
 
@@ -171,6 +173,7 @@ void GpuBook::finish() {
     }
   }
   waiting_.clear();
+  waiting_count_ = 0;
   if (unlinked) ledger_.catalog.lose("unlinked GPU activity", unlinked, "Kernels and copies whose call of CUDA's API was not reported: which hop launched them is not known.");
 }
 

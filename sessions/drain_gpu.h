@@ -65,7 +65,7 @@ class GpuBook {
   int64_t ns(uint64_t ticks) const { return ticks ? ledger_.clock.ns(ticks) : 0; }
   const Name& kernel_name(uint32_t string);
 
-  static constexpr size_t kCallsKept = 2'000'000;
+  static constexpr size_t kCallsKept = 2'000'000, kMostWaiting = 1'000'000;
   Ledger& ledger_;
   Process& process_;
   bool on_ = false;
@@ -74,6 +74,7 @@ class GpuBook {
   std::unordered_map<uint32_t, uint32_t> calls_;               // correlation id -> hop (0 = outside of any)
   std::deque<uint32_t> calls_order_;
   std::unordered_map<uint32_t, std::vector<wire::GpuActivity>> waiting_;  // by correlation id
+  size_t waiting_count_ = 0;
   std::unordered_map<uint64_t, uint32_t> nodes_;               // graph node -> hop that captured it
   std::unordered_map<uint32_t, Name> names_;
 };

@@ -24,6 +24,8 @@ std::string nodes_text(const Session& s, const Event& e) {
   return out;
 }
 
+constexpr size_t kLongestError = 120;  // bytes of a line
+
 std::string error_text(const Session& s, const Event& e) {
   if (!(e.flags & kRaised)) return {};
   for (const Raised& r : s.raised_in(e.id)) {
@@ -96,7 +98,14 @@ std::string text_row(const Session& s, const Event& e, uint16_t base_depth, size
     if (const uint32_t inside = s.nodes_inside(e.id)) tail = grouped(inside) + (inside == 1 ? " node inside" : " nodes inside");
   }
   if (!tail.empty()) line += "  " + tail;
-  if (const std::string error = error_text(s, e); !error.empty()) line += "  ! " + error;
+  if (std::string error = error_text(s, e); !error.empty()) {
+    if (error.size() > kLongestError) {  // the whole text: --json, or the program's own output
+      size_t end = kLongestError;
+      while (end > 0 && (static_cast<unsigned char>(error[end]) & 0xc0) == 0x80) --end;  // not within a character
+      error = error.substr(0, end) + "…";
+    }
+    line += "  ! " + error;
+  }
   return line;
 }
 

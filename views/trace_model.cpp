@@ -189,6 +189,8 @@ std::string TraceModel::line_text(StackId s) {
   line.erase(0, std::min(line.find_first_not_of(" \t"), line.size()));
   if (size_t hash = line.find("  #"); hash != std::string::npos && hash > 0) line.erase(hash);
   while (!line.empty() && (line.back() == ' ' || line.back() == '\r')) line.pop_back();
+  // what stands in columns in the source takes one blank here
+  line.erase(std::unique(line.begin(), line.end(), [](char a, char b) { return a == ' ' && b == ' '; }), line.end());
   return line;
 }
 
