@@ -94,7 +94,7 @@ std::string diff_summary(const DiffSide& l, const DiffSide& r, const Diff& d) {
   if (d.differ() == 0) {
     out = "no difference in " + grouped(calls) + (calls == 1 ? " call" : " calls");
   } else {
-    out = grouped(d.differ()) + " of " + grouped(calls) + (calls == 1 ? " call differs" : " calls differ");
+    out = grouped(d.differ()) + " of " + grouped(calls) + (calls == 1 ? " call differs" : d.differ() == 1 ? " calls differs" : " calls differ");
     const DiffRow& first = d.rows[d.first() == SIZE_MAX ? 0 : d.first()];
     const Session& s = session_of(l, r, first);
     const std::string where = where_brief(s, s.event(call_of(first)).stack);
@@ -110,7 +110,7 @@ std::string diff_summary(const DiffSide& l, const DiffSide& r, const Diff& d) {
 std::string diff_headline(const DiffSide& l, const DiffSide& r, const Diff& d) {
   const uint64_t calls = d.same + d.differ();
   if (d.differ() == 0) return "No difference in " + grouped(calls) + (calls == 1 ? " call." : " calls.");
-  std::string out = grouped(d.differ()) + " of " + grouped(calls) + (calls == 1 ? " call differs" : " calls differ");
+  std::string out = grouped(d.differ()) + " of " + grouped(calls) + (calls == 1 ? " call differs" : d.differ() == 1 ? " calls differs" : " calls differ");
   // The layer that most rows lack, and why.
   std::map<std::string, std::pair<size_t, LayerCause>> tally;
   bool nodes = false, no_node = false;

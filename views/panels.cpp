@@ -1,5 +1,6 @@
 // The one list of panels, in the order of the View menu.
 #include "views/autograd.h"
+#include "views/compare.h"
 #include "views/findings.h"
 #include "views/panel.h"
 #include "views/program.h"
@@ -21,6 +22,7 @@ std::vector<std::unique_ptr<Panel>> make_panels() {
   all.push_back(make_tensor_panel());
   all.push_back(make_query_panel());
   all.push_back(make_timeline_panel());
+  all.push_back(make_compare_panel());
   return all;
 }
 
