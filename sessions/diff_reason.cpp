@@ -93,7 +93,7 @@ void add_layers(const Session& left, const Session& right, const DiffRow& row, b
     }
     // The composite kernel stands in the slot of whichever key came first: not a cause of its own.
     if (both_composite && c.verdict == Verdict::kBelow) {
-      parts->push_back(std::string("composite kernel reached at ") + c.key + (c.ran_left ? " on the left" : ""));
+      parts->insert(parts->begin(), std::string("composite kernel reached at ") + c.key + (c.ran_left ? " on the left" : ""));
       continue;
     }
     std::string text = c.key + " skipped" + (c.ran_left ? "" : " on the left") + ": " + c.words;

@@ -14,7 +14,7 @@ using theme::Type;
 using theme::u;
 
 constexpr double kLiveSeconds = 3;  // a growing recording is compared anew so often at most
-constexpr float kLeastList = 150, kLeastWhy = 170, kWhyShare = .42f;
+constexpr float kLeastList = 150, kLeastWhy = 170, kWhyShare = .48f;
 
 struct Computed {
   CompareChoice choice;
@@ -173,7 +173,8 @@ float ComparePanel::draw_top(Context& c, const Pen& pen, const Area& a) {
   pen.button("next difference", x, a.y, "Next difference", "N", &next, false, any);
   if (next) go_difference(c, true);
   if (previous) go_difference(c, false);
-  const std::vector<Run> runs = {{Type::kLead, p.text, model_.headline()}};
+  std::vector<Run> runs;
+  for (const Part& part : model_.headline()) runs.push_back({part.strong ? Type::kSemiLead : Type::kLead, p.text, part.text});
   const float room = x - a.x - u(16);
   const int lines = pen.rich_wrapped(a.x, base_of(a.y, u(24)), room, u(24), runs);
   float y = a.y + static_cast<float>(std::max(1, lines)) * u(24);

@@ -50,7 +50,7 @@ void draw_half(const Pen& pen, const CompareColumns& at, const CompareRow& r, in
   const auto& p = theme::palette();
   const CompareHalf& half = r.half[side];
   const float cy = std::round(y + h / 2), base = base_of(y, h), step = u(theme::kTagW + 10);
-  if (half.hops) pen.text_right(Type::kMonoSmall, at.hops[side], base, p.dim, count_text(half.hops));
+  const float hops = half.hops ? pen.text_right(Type::kMonoSmall, at.hops[side], base, p.dim, count_text(half.hops)) : 0;
   if (r.calls > 1) return;
   if (!half.call) {
     pen.note(at.strip[side], base, "not there");
@@ -68,7 +68,7 @@ void draw_half(const Pen& pen, const CompareColumns& at, const CompareRow& r, in
     }
     if (cell.differs && !cell.key.empty()) pen.fill(std::round(x), std::round(cy + u(theme::kTagH) / 2 + u(1)), u(theme::kTagW), std::max(1.f, u(2)), color(p.text));
   }
-  if (half.composite && at.words) pen.text_cut(Type::kSmall, end + u(9), base, at.hops[side] - end - u(44), p.faint, "composite");
+  if (half.composite && at.words) pen.text_cut(Type::kSmall, end + u(9), base, at.hops[side] - hops - end - u(15), p.faint, "composite");
 }
 
 }  // namespace

@@ -12,6 +12,7 @@ namespace {
 constexpr size_t kFewRows = 60;       // so many are all shown open
 constexpr size_t kRowsForColumns = 3000;
 constexpr size_t kMaxMade = 4096;
+constexpr int kLookBack = 4;           // differences that may have said the same
 
 std::string side_name(const DiffSide& side, bool two) {
   std::string name = side.scope.whole() ? "" : side.scope.name;
@@ -24,6 +25,21 @@ std::string side_name(const DiffSide& side, bool two) {
 std::string key_of(const Session& s, EventId hop) {
   const Key* key = s.key(s.event(hop).key);
   return key ? key->name : "";
+}
+
+Parts strong_names(const std::string& text, const std::string (&names)[2]) {
+  Parts parts;
+  for (size_t at = 0; at < text.size();) {
+    size_t next = text.size(), length = 0;
+    for (const std::string& name : names) {
+      const size_t found = text.find(name, at);
+      if (!name.empty() && found < next) next = found, length = name.size();
+    }
+    if (next > at) parts.push_back({text.substr(at, next - at)});
+    if (length) parts.push_back({text.substr(next, length), true});
+    at = next + length;
+  }
+  return parts;
 }
 
 }  // namespace
@@ -52,8 +68,9 @@ void CompareModel::set(CompareChoice choice, Diff diff) {
   choice_ = std::move(choice);
   diff_ = std::move(diff);
   filled_ = true;
-  headline_ = diff_headline(choice_.side[0], choice_.side[1], diff_);
+  headline_ = strong_names(diff_headline(choice_.side[0], choice_.side[1], diff_), choice_.name);
   summary_ = diff_summary(choice_.side[0], choice_.side[1], diff_);
+  if (const size_t at = summary_.find(", first: "); at != std::string::npos) summary_.erase(0, at + 2);  // the headline has said the rest
   if (!again) toggled_.clear();
   differences_.clear();
   for (size_t i = diff_.first(); i != SIZE_MAX; i = diff_.next(i)) differences_.push_back(i);
@@ -79,12 +96,13 @@ std::string CompareModel::facts(int side) const {
   return out + ", " + duration(t.time);
 }
 
-// At first what differs is open as far as that is one screen, else only what differs nowhere but inside.
+// What holds differences is open as far as that is one screen, else only what differs nowhere but inside.
+bool CompareModel::opens_at_first(const DiffRow& r) const { return r.differ > 0 && (diff_.rows.size() <= kFewRows || !Diff::is_difference(r)); }
+
 void CompareModel::rebuild() {
   items_.clear();
   made_.clear();
   const auto& rows = diff_.rows;
-  const bool few = rows.size() <= kFewRows;
   for (size_t i = 0; i < rows.size();) {
     const DiffRow& r = rows[i];
     if (r.state == DiffState::kSame) {
@@ -97,7 +115,7 @@ void CompareModel::rebuild() {
       continue;
     }
     items_.push_back({i, 1});
-    const bool at_first = few || !Diff::is_difference(r);
+    const bool at_first = opens_at_first(r);
     i += r.below && at_first == toggled_.contains(i) ? r.below + size_t{1} : size_t{1};
   }
 }
@@ -167,10 +185,11 @@ CompareRow CompareModel::make_row(const Item& item) const {
   r.half[1] = make_half(1, d.right, causes);
   r.what = diff_reason(session(0), session(1), d, true);
   r.expandable = d.below > 0;
-  r.expanded = d.below && (diff_.rows.size() <= kFewRows || !Diff::is_difference(d)) != toggled_.contains(item.index);
+  r.expanded = d.below && opens_at_first(d) != toggled_.contains(item.index);
   if (d.what & diff_what::kLayers) {
-    const size_t before = diff_.previous(item.index);
-    r.repeats = before != SIZE_MAX && diff_reason(session(0), session(1), diff_.rows[before], true) == r.what;
+    size_t before = item.index;
+    for (int look = 0; look < kLookBack && !r.repeats && (before = diff_.previous(before)) != SIZE_MAX; ++look)
+      r.repeats = diff_reason(session(0), session(1), diff_.rows[before], true) == r.what;
   }
   return r;
 }
@@ -201,14 +220,13 @@ size_t CompareModel::parent(size_t i) const {
 
 size_t CompareModel::reveal(size_t index) {
   if (index >= diff_.rows.size()) return SIZE_MAX;
-  const bool few = diff_.rows.size() <= kFewRows;
   uint16_t depth = diff_.rows[index].depth;
   bool changed = false;
   for (size_t i = index; depth && i-- > 0;) {
     const DiffRow& r = diff_.rows[i];
     if (r.depth >= depth) continue;
     depth = r.depth;
-    if ((few || !Diff::is_difference(r)) != toggled_.contains(i)) continue;
+    if (opens_at_first(r) != toggled_.contains(i)) continue;
     if (!toggled_.erase(i)) toggled_.insert(i);
     changed = true;
   }

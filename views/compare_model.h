@@ -10,6 +10,7 @@
 #include "sessions/diff.h"
 #include "views/context.h"
 #include "views/theme.h"
+#include "views/words.h"
 
 namespace peel::views {
 
@@ -55,7 +56,7 @@ class CompareModel {
   bool filled() const { return filled_; }
   const Diff& diff() const { return diff_; }
   const CompareChoice& choice() const { return choice_; }
-  const std::string& headline() const { return headline_; }
+  const Parts& headline() const { return headline_; }  // the sides' names are strong
   const std::string& summary() const { return summary_; }
   /// "0 nodes, nothing saved, 61.4 µs" below a side's name.
   std::string facts(int side) const;
@@ -81,6 +82,7 @@ class CompareModel {
     uint32_t calls;
   };
   void rebuild();
+  bool opens_at_first(const DiffRow&) const;
   CompareRow make_row(const Item&) const;
   CompareHalf make_half(int side, EventId call, const std::vector<LayerCause>&) const;
   const Session& session(int side) const { return *choice_.side[side].session; }
@@ -88,7 +90,8 @@ class CompareModel {
   CompareChoice choice_;
   Diff diff_;
   bool filled_ = false;
-  std::string headline_, summary_;
+  Parts headline_;
+  std::string summary_;
   std::vector<theme::Family> columns_;
   std::vector<Item> items_;
   std::vector<size_t> differences_;

@@ -17,8 +17,8 @@ constexpr Place kTimelinePlaces[] = {{0, "Timeline"}, {1, "Trace"}, {3, "Program
 constexpr Place kComparePlaces[] = {{0, "Compare"}, {0, "Trace"}, {0, "Why"}, {0, "Program"}};
 constexpr Workspace kAll[] = {{"Dispatch", "Trace", kDispatchCuts, kDispatchPlaces},
                               {"Compare", "Compare", {}, kComparePlaces},
-                              {"Timeline", "Timeline", kTimelineCuts, kTimelinePlaces},
                               {"Autograd", "Autograd", kAutogradCuts, kAutogradPlaces},
+                              {"Timeline", "Timeline", kTimelineCuts, kTimelinePlaces},
                               {"Query", "Query", kQueryCuts, kQueryPlaces}};
 
 }  // namespace
