@@ -93,12 +93,14 @@ void add_layers(const Session& left, const Session& right, const DiffRow& row, b
     }
     // The composite kernel stands in the slot of whichever key came first: not a cause of its own.
     if (both_composite && c.verdict == Verdict::kBelow) {
-      parts->insert(parts->begin(), std::string("composite kernel reached at ") + c.key + (c.ran_left ? " on the left" : ""));
+      const std::string words = std::string("composite kernel reached at ") + c.key + " instead" + (c.ran_left ? " on the left" : "");
+      if (brief) parts->assign(1, words);
+      else parts->insert(parts->begin(), words);
       continue;
     }
     std::string text = c.key + " skipped" + (c.ran_left ? "" : " on the left") + ": " + c.words;
     if (!brief && !c.since.empty()) text += " (" + c.since + (c.inferred ? ", inferred)" : ")");
-    parts->push_back(std::move(text));
+    if (!brief || !both_composite || parts->empty()) parts->push_back(std::move(text));
   }
   if (causes.empty()) parts->push_back("the same layers in another order, or more than once");
 }

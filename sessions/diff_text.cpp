@@ -1,5 +1,6 @@
 // A comparison as lines: for a terminal, and one JSON object a line.
 #include <algorithm>
+#include <array>
 #include <map>
 
 #include "sessions/diff.h"
@@ -10,7 +11,7 @@ namespace peel {
 namespace {
 
 constexpr size_t kStateColumn = 2, kNameColumn = 13, kLayersLeast = 10;
-constexpr size_t kRowsLookedAt = 2000;  // for the headline
+constexpr size_t kRowsLookedAt = 500;  // for the headline
 
 const Session& session_of(const DiffSide& l, const DiffSide& r, const DiffRow& row) { return row.left ? *l.session : *r.session; }
 EventId call_of(const DiffRow& row) { return row.left ? row.left : row.right; }
@@ -53,7 +54,30 @@ std::string json_time(const Session& s, EventId e) {
 }
 std::string json_id(EventId e) { return e ? std::to_string(e.value) : "null"; }
 
-std::string json_row(const DiffSide& l, const DiffSide& r, const DiffRow& row) {
+/// Reasons of rows in turn. Calls that are alike, in a stretch in which neither side's thread state changes, have the
+/// same reason: finding out since when a mode holds takes time, and thousands of rows in a row may ask.
+class Reasons {
+ public:
+  Reasons(const DiffSide& l, const DiffSide& r) : l_(*l.session), r_(*r.session) {}
+  std::string of(const DiffRow& row) {
+    constexpr uint16_t kCached = diff_what::kLayers | diff_what::kKeyset;
+    if (row.state != DiffState::kChanged || row.depth || !(row.what & diff_what::kLayers)) return diff_reason(l_, r_, row);
+    const Event a = l_.event(row.left), b = r_.event(row.right);
+    if (a.tls != tls_[0] || b.tls != tls_[1]) known_.clear();
+    tls_[0] = a.tls, tls_[1] = b.tls;
+    if (row.what & ~(kCached | diff_what::kInside)) return diff_reason(l_, r_, row);
+    const auto [it, fresh] = known_.try_emplace({a.op.value, a.keyset.value, a.arg_keyset.value, a.kernel.value, b.keyset.value, b.arg_keyset.value, b.kernel.value, row.what});
+    if (fresh) it->second = diff_reason(l_, r_, row);
+    return it->second;
+  }
+
+ private:
+  const Session &l_, &r_;
+  TlsId tls_[2];
+  std::map<std::array<uint32_t, 8>, std::string> known_;
+};
+
+std::string json_row(const DiffSide& l, const DiffSide& r, const DiffRow& row, const std::string& reason) {
   const Session& s = session_of(l, r, row);
   const Event e = s.event(call_of(row));
   std::string what;
@@ -61,7 +85,7 @@ std::string json_row(const DiffSide& l, const DiffSide& r, const DiffRow& row) {
   return "{\"state\":" + json_quoted(diff_state_words(row.state)) + ",\"depth\":" + std::to_string(row.depth) +
          ",\"op\":" + json_quoted(e.op && e.kind != Kind::kBackwardNode ? s.op(e.op).full : name_of(s, e.id)) + ",\"line\":" + json_quoted(where_brief(s, e.stack)) +
          ",\"left\":" + json_id(row.left) + ",\"right\":" + json_id(row.right) + ",\"what\":[" + what + "],\"left_layers\":" + json_layers(*l.session, row.left) +
-         ",\"right_layers\":" + json_layers(*r.session, row.right) + ",\"reason\":" + json_quoted(diff_reason(*l.session, *r.session, row)) +
+         ",\"right_layers\":" + json_layers(*r.session, row.right) + ",\"reason\":" + json_quoted(reason) +
          ",\"left_ns\":" + json_time(*l.session, row.left) + ",\"right_ns\":" + json_time(*r.session, row.right) + "}";
 }
 
@@ -145,9 +169,10 @@ std::string diff_headline(const DiffSide& l, const DiffSide& r, const Diff& d) {
 }
 
 void diff_text(const DiffSide& l, const DiffSide& r, const Diff& d, bool json, const std::function<void(std::string_view line)>& out) {
+  Reasons reasons(l, r);
   if (json) {
     for (const DiffRow& row : d.rows)
-      if (row.state != DiffState::kSame) out(json_row(l, r, row));
+      if (row.state != DiffState::kSame) out(json_row(l, r, row, reasons.of(row)));
     out(json_summary(l, r, d));
     return;
   }
@@ -193,7 +218,7 @@ void diff_text(const DiffSide& l, const DiffSide& r, const Diff& d, bool json, c
     const size_t right = line.size();
     if (row.right) line += tags(*r.session, row.right);
     pad(&line, right + right_width + 3);
-    const std::string reason = diff_reason(*l.session, *r.session, row);
+    const std::string reason = reasons.of(row);
     if (row.state != DiffState::kChanged) {
       const Session& s = session_of(l, r, row);
       line += where_brief(s, s.event(call_of(row)).stack);

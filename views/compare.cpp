@@ -19,6 +19,7 @@ constexpr float kLeastList = 150, kLeastWhy = 170, kWhyShare = .48f;
 struct Computed {
   CompareChoice choice;
   Diff diff;
+  std::string headline;
 };
 
 class ComparePanel : public Panel {
@@ -64,7 +65,7 @@ void ComparePanel::refresh(Context& c) {
   if (auto done = work_.take()) {
     checked_ = true;
     if (done->choice.ready()) {
-      model_.set(std::move(done->choice), std::move(done->diff));
+      model_.set(std::move(done->choice), std::move(done->diff), done->headline);
       why_for_ = SIZE_MAX;
       if (cursor_ == SIZE_MAX || cursor_ >= model_.diff().rows.size()) cursor_ = SIZE_MAX;
       if (first_wanted_ || cursor_ == SIZE_MAX) {
@@ -80,13 +81,15 @@ void ComparePanel::refresh(Context& c) {
   if (work_.busy() || !ready(c.session) || !ready(c.compare.other)) return;
   const uint64_t generation = c.session->generation() + (c.compare.other ? c.compare.other->generation() : 0);
   const bool chosen = seen_changes_ != c.compare.changes;
-  const bool grown = seen_generation_ != generation && (c.session->live() || (c.compare.other && c.compare.other->live()) || !checked_);
+  const bool grown = seen_generation_ != generation;
   if (!chosen && (!grown || ImGui::GetTime() < computed_at_ + kLiveSeconds)) return;
   if (chosen) cursor_ = SIZE_MAX, first_wanted_ = true;
   seen_changes_ = c.compare.changes, seen_generation_ = generation, computed_at_ = ImGui::GetTime();
   work_.start([session = c.session, sets = c.compare](const std::atomic<bool>& cancelled) {
-    Computed out{choose_sides(session, sets), {}};
-    if (out.choice.ready()) out.diff = diff(out.choice.side[0], out.choice.side[1], &cancelled);
+    Computed out{choose_sides(session, sets), {}, {}};
+    if (!out.choice.ready()) return out;
+    out.diff = diff(out.choice.side[0], out.choice.side[1], &cancelled);
+    if (!cancelled) out.headline = diff_headline(out.choice.side[0], out.choice.side[1], out.diff);
     return out;
   });
 }
@@ -114,7 +117,10 @@ void ComparePanel::follow(Context& c) {
 }
 
 bool ComparePanel::go_difference(Context& c, bool forward) {
-  if (!model_.filled()) return false;
+  if (!model_.filled()) {
+    c.notice = "Nothing is compared yet.";
+    return false;
+  }
   const Diff& d = model_.diff();
   const size_t to = cursor_ == SIZE_MAX ? d.first() : forward ? d.next(cursor_) : d.previous(cursor_);
   if (to != SIZE_MAX) pick(c, to);

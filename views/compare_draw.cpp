@@ -61,7 +61,7 @@ void draw_half(const Pen& pen, const CompareColumns& at, const CompareRow& r, in
     const CompareCell& cell = half.cells[i];
     const float x = at.strip[side] + static_cast<float>(i) * step;
     if (cell.key.empty()) {
-      if (i + 1 < half.cells.size()) pen.dot(x + u(theme::kTagW) / 2, cy, u(1.5f), color(p.line_strong));
+      if (i + 1 < half.cells.size() && !half.composite) pen.dot(x + u(theme::kTagW) / 2, cy, u(1.5f), color(p.line_strong));
     } else {
       pen.tag(x, cy - u(1), cell.key, cell.mark);
       end = x + u(theme::kTagW);

@@ -12,6 +12,7 @@ namespace {
 constexpr size_t kFewRows = 60;       // so many are all shown open
 constexpr size_t kRowsForColumns = 3000;
 constexpr size_t kMaxMade = 4096;
+constexpr uint32_t kCountedExactly = 200;
 constexpr int kLookBack = 4;           // differences that may have said the same
 
 std::string side_name(const DiffSide& side, bool two) {
@@ -63,14 +64,13 @@ CompareChoice choose_sides(const Session* session, const CompareSets& sets) {
   return c;
 }
 
-void CompareModel::set(CompareChoice choice, Diff diff) {
+void CompareModel::set(CompareChoice choice, Diff diff, const std::string& headline) {
   const bool again = filled_ && choice.name[0] == choice_.name[0] && choice.name[1] == choice_.name[1];
   choice_ = std::move(choice);
   diff_ = std::move(diff);
   filled_ = true;
-  headline_ = strong_names(diff_headline(choice_.side[0], choice_.side[1], diff_), choice_.name);
-  summary_ = diff_summary(choice_.side[0], choice_.side[1], diff_);
-  if (const size_t at = summary_.find(", first: "); at != std::string::npos) summary_.erase(0, at + 2);  // the headline has said the rest
+  headline_ = strong_names(headline, choice_.name);
+  summary_ = count_text(diff_.same) + " of " + plural(diff_.same + diff_.differ(), "call") + " the same; " + count_text(diff_.totals[0].hops) + " and " + plural(diff_.totals[1].hops, "hop");
   if (!again) toggled_.clear();
   differences_.clear();
   for (size_t i = diff_.first(); i != SIZE_MAX; i = diff_.next(i)) differences_.push_back(i);
@@ -169,9 +169,10 @@ CompareRow CompareModel::make_row(const Item& item) const {
     for (uint32_t i = 1; i < item.calls && one; ++i) one = hop_name(s, diff_.rows[item.index + i].left) == r.name;
     r.name = one ? r.name + ", " + std::to_string(item.calls) + " times" : plural(item.calls, "call");
     for (int k = 0; k < 2; ++k) {
-      for (uint32_t i = 0; i < std::min(item.calls, 2000u); ++i) {
-        const DiffRow& of = diff_.rows[item.index + i];
-        r.half[k].hops += make_half(k, k ? of.right : of.left, {}).hops;
+      // What other threads did meanwhile is in the ids too, but a group of many calls is not counted one by one.
+      for (uint32_t i = 0; i < item.calls; ++i) {
+        const EventId of = k ? diff_.rows[item.index + i].right : diff_.rows[item.index + i].left;
+        r.half[k].hops += item.calls > kCountedExactly ? session(k).last(of).value - of.value + 1 : make_half(k, of, {}).hops;
       }
     }
     r.what = "no difference";
@@ -183,7 +184,7 @@ CompareRow CompareModel::make_row(const Item& item) const {
   const std::vector<LayerCause> causes = layer_causes(session(0), session(1), d);
   r.half[0] = make_half(0, d.left, causes);
   r.half[1] = make_half(1, d.right, causes);
-  r.what = diff_reason(session(0), session(1), d, true);
+  r.what = d.left && d.right ? diff_reason(session(0), session(1), d, true) : "only in " + choice_.name[d.left ? 0 : 1];
   r.expandable = d.below > 0;
   r.expanded = d.below && opens_at_first(d) != toggled_.contains(item.index);
   if (d.what & diff_what::kLayers) {

@@ -121,7 +121,7 @@ class Recorded(Case):
         self.assertRegex(lines[2], r"changed +view +AG IV CPU +-> +IV CPU +AutogradCPU skipped: excluded by inference_mode \(since hop \d+\)$")
         self.assertRegex(lines[3], r"changed +add_ +AG IV CPU +-> +IV CPU +same$")
         self.assertRegex(lines[4], r"changed +exp +AG CPU +-> +CPU +same$")
-        self.assertRegex(lines[5], r"changed +linear +AG +-> +CPU +composite kernel reached at CPU; AutogradCPU skipped: excluded by inference_mode")
+        self.assertRegex(lines[5], r"changed +linear +AG +-> +CPU +composite kernel reached at CPU instead; AutogradCPU skipped: excluded by inference_mode")
         self.assertRegex(lines[6], r"^4 of 4 calls differ, first: view \(grad_modes.py:\d+\); hops 19 \| 14; nodes 0 \| 0; saved 0 \| 0; time ")
         status, out, _ = diff(session, "--left", "mode:grad", "--right", "mode:no_grad", "--json")
         self.assertEqual(status, 1)

@@ -14,7 +14,8 @@ CompareModel model_of(const Session& s) {
   CompareChoice choice = choose_sides(&s, {});
   REQUIRE(choice.ready());
   Diff d = diff(choice.side[0], choice.side[1]);
-  m.set(std::move(choice), std::move(d));
+  const std::string headline = diff_headline(choice.side[0], choice.side[1], d);
+  m.set(std::move(choice), std::move(d), headline);
   return m;
 }
 
@@ -52,6 +53,8 @@ TEST_CASE("compare: what ran under two modes explains itself", "[views][compare]
   CHECK(m.row(1).what == "no difference");
   CHECK(m.row(2).repeats);
   CHECK(m.row(3).half[0].composite);
+  CHECK(m.row(3).what == "composite kernel reached at CPU instead");
+  CHECK(m.summary() == "1 of 4 calls the same; 9 and 6 hops");
   CHECK(m.row(3).half[0].cells[0].mark == theme::Mark::kComposite);
 }
 
@@ -88,11 +91,12 @@ TEST_CASE("compare: calls in a row that are the same are one row", "[views][comp
   CompareChoice choice = choose_sides(&a, sets);
   REQUIRE(choice.ready());
   Diff d = diff(choice.side[0], choice.side[1]);
-  m.set(std::move(choice), std::move(d));
+  const std::string headline = diff_headline(choice.side[0], choice.side[1], d);
+  m.set(std::move(choice), std::move(d), headline);
   CHECK(names(m) == "5 calls exp");
   CHECK(m.row(0).half[0].hops == 5);
   CHECK(m.row(1).half[0].call == EventId());
-  CHECK(m.row(1).what == "only right");
+  CHECK(m.row(1).what == "only in fake.peel");
   CHECK(m.set_expanded(0, true));
   CHECK(names(m) == "5 calls add add add mul mul exp");
   CHECK(choose_sides(&a, {}).ready() == false);
