@@ -59,8 +59,8 @@ struct Diff {
   size_t next(size_t after) const;
   size_t first() const { return rows.empty() ? SIZE_MAX : is_difference(rows[0]) ? 0 : next(0); }
   size_t previous(size_t before) const;
-  /// A row that one stops at: not for what is inside it alone.
-  static bool is_difference(const DiffRow& r) { return r.state != DiffState::kSame && r.what != diff_what::kInside; }
+  /// A row that one stops at: not for what is inside it alone, unless that has no rows.
+  static bool is_difference(const DiffRow& r) { return r.state != DiffState::kSame && (r.what != diff_what::kInside || r.differ == 0); }
 };
 Diff diff(const DiffSide& left, const DiffSide& right, const std::atomic<bool>* cancel = nullptr);
 
@@ -82,7 +82,7 @@ std::vector<LayerCause> layer_causes(const Session& left, const Session& right, 
 std::vector<KeyId> diff_layers(const Session&, EventId call);
 /// Short name of a layer: "AG", "IV", "CPU".
 std::string layer_tag(std::string_view key_name);
-/// What differs and why: "AutogradCPU skipped: excluded by inference_mode (since hop 70)". `brief`: without since.
+/// What differs and why: "AutogradCPU skipped: excluded by inference_mode (since hop 70)". `brief`, for narrow places: "AutogradCPU excluded by inference_mode".
 std::string diff_reason(const Session& left, const Session& right, const DiffRow&, bool brief = false);
 /// One or two sentences over everything: "4 of 4 calls differ: ...".
 std::string diff_headline(const DiffSide& left, const DiffSide& right, const Diff&);

@@ -55,7 +55,7 @@ void add_values(const Session& left, const Session& right, const DiffRow& row, s
       parts->push_back(label(a ? left : right, (a ? left : right).event(a ? row.left : row.right), a ? *a : *b, result) + " " + from + " -> " + to);
     }
   }
-  if (more) parts->push_back(std::to_string(more) + " more values");
+  if (more) parts->push_back(std::to_string(more) + (more == 1 ? " more value" : " more values"));
 }
 
 std::string kernel_text(const Session& s, EventId layer) {
@@ -98,7 +98,8 @@ void add_layers(const Session& left, const Session& right, const DiffRow& row, b
       else parts->insert(parts->begin(), words);
       continue;
     }
-    std::string text = c.key + " skipped" + (c.ran_left ? "" : " on the left") + ": " + c.words;
+    const char* side = c.ran_left ? "" : " on the left";
+    std::string text = brief ? c.key + " " + c.words + side : c.key + " skipped" + side + ": " + c.words;
     if (!brief && !c.since.empty()) text += " (" + c.since + (c.inferred ? ", inferred)" : ")");
     if (!brief || !both_composite || parts->empty()) parts->push_back(std::move(text));
   }

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <map>
 #include <set>
+#include <tuple>
 #include <unordered_map>
 
 #include "sessions/iterations.h"
@@ -49,7 +50,7 @@ Result<EventId> hop_number(const Session& s, std::string_view text) {
 
 struct ModeCall {
   EventId event;
-  uint32_t line, mode;  // numbers; line 0 = none
+  uint32_t line, mode;  // numbers; line 0 = none, else of a line and operator
 };
 
 }  // namespace
@@ -66,8 +67,10 @@ std::vector<DiffScope> mode_scopes(const Session& s) {
   std::vector<ModeCall> calls;
   std::vector<std::string> modes;
   std::map<std::string, uint32_t> mode_numbers;
-  std::unordered_map<uint32_t, uint32_t> by_tls, by_stack;
-  std::map<std::pair<std::string, int>, uint32_t> lines;
+  // A line counts once for each operator: a call to backward() has calls of its own under no_grad.
+  std::unordered_map<uint32_t, uint32_t> by_tls;
+  std::unordered_map<uint64_t, uint32_t> by_place;
+  std::map<std::tuple<std::string, int, uint32_t>, uint32_t> lines;
   std::vector<std::set<uint32_t>> modes_of_line(1);
   for (const EventId root : s.roots(thread)) {
     const Event e = s.event(root);
@@ -79,11 +82,11 @@ std::vector<DiffScope> mode_scopes(const Session& s) {
       if (fresh) modes.push_back(name);
       mode->second = it->second;
     }
-    const auto [line, fresh_line] = by_stack.try_emplace(e.stack.value, 0u);
+    const auto [line, fresh_line] = by_place.try_emplace(uint64_t{e.stack.value} << 32 | e.op.value, 0u);
     if (fresh_line) {
       if (const StackId user = s.user_frame(e.stack)) {
         const Frame f = s.frame(user);
-        const auto [it, fresh] = lines.try_emplace({std::string(f.file), f.line}, static_cast<uint32_t>(modes_of_line.size()));
+        const auto [it, fresh] = lines.try_emplace({std::string(f.file), f.line, e.op.value}, static_cast<uint32_t>(modes_of_line.size()));
         if (fresh) modes_of_line.emplace_back();
         line->second = it->second;
       }

@@ -21,7 +21,7 @@ struct DiffScope {
 /// Understands a name. `12` is hop 12 with all that is inside. Error: what is wrong, and which names there are.
 Result<DiffScope> parse_scope(const Session&, std::string_view text);
 
-/// Stretches in which lines ran that also ran under another mode: "mode:grad", "mode:no_grad", "mode:inference_mode",
+/// Stretches in which lines ran the same operators that they also ran under another mode: "mode:grad", "mode:no_grad", "mode:inference_mode",
 /// a second one of a kind with "#2"; calls of other lines at their ends are left out. In order.
 std::vector<DiffScope> mode_scopes(const Session&);
 /// The pair of them that tells most: no_grad against inference_mode, else the first two of different modes. False: none.

@@ -119,7 +119,7 @@ std::string diff_summary(const DiffSide& l, const DiffSide& r, const Diff& d) {
     out = "no difference in " + grouped(calls) + (calls == 1 ? " call" : " calls");
   } else {
     out = grouped(d.differ()) + " of " + grouped(calls) + (calls == 1 ? " call differs" : d.differ() == 1 ? " calls differs" : " calls differ");
-    const DiffRow& first = d.rows[d.first() == SIZE_MAX ? 0 : d.first()];
+    const DiffRow& first = d.rows[d.first()];
     const Session& s = session_of(l, r, first);
     const std::string where = where_brief(s, s.event(call_of(first)).stack);
     out += ", first: " + name_of(s, call_of(first)) + (where.empty() ? "" : " (" + where + ")");

@@ -258,7 +258,7 @@ void ComparePanel::draw(Context& c) {
     if (!checked_) return pen.empty(a, "Reading", "The comparison begins when everything is loaded.");
     const std::string set = c.compare.a ? "A is " + c.compare.a->name + ". Now select a hop and set B: " : "";
     return pen.empty(a, c.compare.a || c.compare.b ? "One side is chosen" : "Nothing to compare yet",
-                     set.empty() ? "Select a call and choose Set A, then another and Set B (menu Go); or: peel open F.peel G.peel." : set + "menu Go, Set B.");
+                     set.empty() ? "No line ran under two modes here. Select a call and choose Set A, then another and Set B: in menu Go, or with the right button in Trace. Two files: peel open F.peel G.peel" : set + "menu Go, Set B.");
   }
   follow(c);
   const float top = draw_top(c, pen, a);

@@ -36,7 +36,7 @@ struct CompareRow {
   bool expandable = false, expanded = false;
   std::string name, line;          // `view`, ":22"; of a group: "randn, 3 times" or "12 calls"
   CompareHalf half[2];
-  std::string what;                // "AutogradCPU skipped: excluded by inference_mode"
+  std::string what;                // "AutogradCPU excluded by inference_mode"
   bool repeats = false;            // the same words as the difference before
 };
 

@@ -123,7 +123,7 @@ TEST_CASE("what changed is told: layers, nodes, values, what is inside", "[sessi
   CHECK(causes[0].since == "since hop 3");
   CHECK(diff_reason(*a, *b, d.rows[1]) == "AutogradCPU skipped: excluded by inference_mode (since hop 3); node BBackward0 -> none");
   const Diff back = diff(right, left);
-  CHECK(diff_reason(*b, *a, back.rows[1], true) == "AutogradCPU skipped on the left: excluded by inference_mode; node none -> BBackward0");
+  CHECK(diff_reason(*b, *a, back.rows[1], true) == "AutogradCPU excluded by inference_mode on the left; node none -> BBackward0");
   CHECK(diff_headline(left, right, d) == "1 of 3 calls differs: inference_mode excludes AutogradCPU; grad runs it and makes nodes.");
 }
 
@@ -234,4 +234,22 @@ TEST_CASE("a session does not differ from itself, and differences mirror", "[ses
     CHECK(diff({a.get(), {}}, {b.get(), {}}).differ() == 0);
     compared(text[0], text[1]);
   }
+}
+
+TEST_CASE("nesting without end neither overflows nor hides a difference", "[sessions][diff]") {
+  const auto made = [](const char* last) {
+    MadeSession m;
+    const uint32_t a = m.op("aten::a"), b = m.op("aten::b");
+    uint32_t parent = 0;
+    for (int i = 0; i < 3000; ++i) parent = m.hop({.parent = parent, .op = i % 2 ? a : b, .key = "CPU", .keyset = kCpu});
+    m.hop({.parent = parent, .op = a, .key = last, .keyset = kCpu});
+    return m.open();
+  };
+  const auto one = made("CPU"), other = made("CUDA");
+  CHECK(diff({one.get(), {}}, {one.get(), {}}).differ() == 0);
+  const Diff d = diff({one.get(), {}}, {other.get(), {}});
+  CHECK(d.differ() == 1);
+  CHECK(d.rows.size() <= 200);
+  CHECK(diff_reason(*one, *other, d.rows.back()) == "differs far inside");
+  CHECK(d.first() == d.rows.size() - 1);  // one stops there all the same
 }
