@@ -1,6 +1,8 @@
 #include "sessions/diff.h"
 
 #include <algorithm>
+#include <iterator>
+#include <tuple>
 
 #include "sessions/diff_align.h"
 #include "sessions/diff_side.h"
@@ -9,6 +11,8 @@ namespace peel {
 namespace {
 
 constexpr uint16_t kMaxDepth = 200;  // deeper calls are told apart by their hash only
+
+constexpr size_t kMaxThreadPairs = 2500;  // more threads than that are paired in their order
 
 using Pair = std::pair<uint32_t, uint32_t>;
 
@@ -48,15 +52,12 @@ class Differ {
   Differ(PreparedSide& l, PreparedSide& r, const std::atomic<bool>* cancel, Diff* out) : side_{&l, &r}, cancel_(cancel), out_(*out) {}
 
   void run() {
-    // Threads by name, in the order in which they began.
+    const std::vector<size_t> partners = pair_threads();
     std::vector<bool> taken(side_[1]->tops().size());
-    for (size_t i = 0; i < side_[0]->tops().size(); ++i) {
-      const TopCalls& left = side_[0]->tops()[i];
-      size_t match = SIZE_MAX;
-      for (size_t k = 0; k < taken.size() && match == SIZE_MAX; ++k)
-        if (!taken[k] && (i == 0 ? k == 0 : k > 0 && side_[1]->tops()[k].thread == left.thread)) match = k;
-      if (match != SIZE_MAX) taken[match] = true;
-      top(left.calls, match == SIZE_MAX ? std::vector<EventId>() : side_[1]->tops()[match].calls);
+    for (size_t i = 0; i < partners.size(); ++i) {
+      const bool paired = partners[i] != SIZE_MAX;
+      if (paired) taken[partners[i]] = true;
+      top(side_[0]->tops()[i].calls, paired ? side_[1]->tops()[partners[i]].calls : std::vector<EventId>());
     }
     for (size_t k = 0; k < taken.size(); ++k)
       if (!taken[k]) top({}, side_[1]->tops()[k].calls);
@@ -65,6 +66,54 @@ class Differ {
  private:
   bool stopped() const { return cancel_ && cancel_->load(std::memory_order_relaxed); }
   const Session& session(int i) const { return side_[i]->session(); }
+
+  /// What a thread's calls are, whole and as operators on lines, for telling how alike two threads are.
+  std::vector<uint64_t> marks(int side, const TopCalls& thread) {
+    std::vector<uint64_t> out;
+    for (const EventId c : thread.calls) {
+      const Event e = session(side).event(c);
+      out.push_back(side_[side]->tree(c));
+      out.push_back(hash_mix(side_[side]->op(e), side_[side]->line(e.stack)));
+    }
+    std::sort(out.begin(), out.end());
+    return out;
+  }
+
+  /// The first threads belong together, of the others those with one name that did most of the same things: which of
+  /// several threads began first is chance. SIZE_MAX = none.
+  std::vector<size_t> pair_threads() {
+    const auto &l = side_[0]->tops(), &r = side_[1]->tops();
+    std::vector<size_t> partner(l.size(), SIZE_MAX);
+    if (!l.empty() && !r.empty()) partner[0] = 0;
+    struct Candidate { size_t alike, left, right; };
+    std::vector<Candidate> all;
+    if (l.size() * r.size() <= kMaxThreadPairs) {
+      std::vector<std::vector<uint64_t>> theirs;
+      for (const TopCalls& t : r) theirs.push_back(marks(1, t));
+      for (size_t i = 1; i < l.size(); ++i) {
+        const std::vector<uint64_t> own = marks(0, l[i]);
+        for (size_t k = 1; k < r.size(); ++k) {
+          if (l[i].thread != r[k].thread) continue;
+          std::vector<uint64_t> common;
+          std::set_intersection(own.begin(), own.end(), theirs[k].begin(), theirs[k].end(), std::back_inserter(common));
+          all.push_back({common.size(), i, k});
+        }
+      }
+    } else {
+      for (size_t i = 1; i < std::min(l.size(), r.size()); ++i)
+        if (l[i].thread == r[i].thread) all.push_back({0, i, i});
+    }
+    std::sort(all.begin(), all.end(), [](const Candidate& a, const Candidate& b) {
+      return std::tuple(b.alike, a.left + a.right, a.left) < std::tuple(a.alike, b.left + b.right, b.left);
+    });
+    std::vector<bool> taken(r.size());
+    for (const Candidate& c : all) {
+      if (partner[c.left] != SIZE_MAX || taken[c.right]) continue;
+      partner[c.left] = c.right;
+      taken[c.right] = true;
+    }
+    return partner;
+  }
 
   void top(const std::vector<EventId>& l, const std::vector<EventId>& r) {
     std::vector<uint64_t> exact[2], loose[2];

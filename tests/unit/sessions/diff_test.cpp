@@ -253,3 +253,20 @@ TEST_CASE("nesting without end neither overflows nor hides a difference", "[sess
   CHECK(diff_reason(*one, *other, d.rows.back()) == "differs far inside");
   CHECK(d.first() == d.rows.size() - 1);  // one stops there all the same
 }
+
+TEST_CASE("threads are paired by what they did, not by which began first", "[sessions][diff]") {
+  const auto made = [](bool swapped) {
+    Made p;
+    p.m.sql("INSERT INTO thread VALUES(3,102,1,'worker')");
+    p.call('m', 1);
+    for (int i = 0; i < 6; ++i) {
+      const bool second = (i < 3) == swapped;
+      p.m.hop({.op = p.op_of(second ? 'b' : 'a'), .key = "CPU", .keyset = kCpu, .stack = p.m.frame("/home/me/train.py", second ? 6 : 5), .thread = i < 3 ? 2u : 3u});
+    }
+    return p.m.open();
+  };
+  const auto one = made(false), other = made(true);
+  const Diff d = diff({one.get(), {}}, {other.get(), {}});
+  CHECK(d.differ() == 0);
+  CHECK(d.same == 7);
+}
