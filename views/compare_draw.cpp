@@ -98,6 +98,18 @@ Hit draw_compare_row(const Pen& pen, const Area& a, const CompareColumns& at, co
   return over;
 }
 
+void draw_compare_menu(Context& c, const DiffScope& span) {
+  if (c.compare.other) return;
+  ImGui::Separator();
+  for (const bool second : {false, true}) {
+    if (!ImGui::MenuItem(second ? "Set B of Compare" : "Set A of Compare")) continue;
+    (second ? c.compare.b : c.compare.a) = span;
+    c.compare.changes++;
+    c.notice = std::string(second ? "B is " : "A is ") + span.name + ".";
+    if (c.compare.a && c.compare.b) c.commands->run("workspace.Compare");
+  }
+}
+
 EventId draw_compare_why(const CompareWhy& w, const char* id, const Area& a) {
   const auto& p = theme::palette();
   EventId clicked;

@@ -17,6 +17,9 @@ void draw_compare_head(const Pen&, const CompareModel&, const CompareColumns&, f
 /// Returns what the mouse did to the row; *caret: to its caret.
 Hit draw_compare_row(const Pen&, const Area&, const CompareColumns&, const CompareRow&, float y, bool marked, bool focused, Hit* caret);
 
+/// "Set A" and "Set B" for a menu of another panel, on a row that covers this span.
+void draw_compare_menu(Context&, const DiffScope&);
+
 /// One half of what is below the list: how the call of that side came about.
 struct CompareWhy {
   EventId event;

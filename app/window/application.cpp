@@ -202,7 +202,7 @@ void Application::toggle_bookmark() {
 }
 
 void Application::go_difference(bool forward) {
-  if (!drawn("Compare")) focus_panel("Compare");
+  if (!drawn("Compare")) use_workspace(*workspace("Compare"));
   panel("Compare")->run(context_, forward ? "compare.next" : "compare.previous");
 }
 
@@ -212,7 +212,7 @@ void Application::set_span(bool second) {
   span = scope_around(*session_, context_.selected);
   context_.compare.changes++;
   say(std::string(second ? "B is " : "A is ") + span->name + " (" + scope_text(*session_, *span) + ").");
-  if (context_.compare.a && context_.compare.b && !drawn("Compare")) focus_panel("Compare");
+  if (context_.compare.a && context_.compare.b && !drawn("Compare")) use_workspace(*workspace("Compare"));
 }
 
 void Application::clear_spans() {

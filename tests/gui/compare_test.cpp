@@ -126,3 +126,27 @@ TEST_CASE("Compare: nothing to compare says what to do; Set A and Set B choose",
     IM_CHECK(!ctx->ItemExists((std::string(kWindow) + "/**/next difference").c_str()));
   });
 }
+
+TEST_CASE("Compare: rows of Trace can be set as A and B", "[gui][compare]") {
+  Gui g(training_session(3));
+  const Session& s = *g.context().session;
+  g.context().select(nth_of(s, "relu_", 0));
+  g.frames(4);
+  g.run([&](ImGuiTestContext* ctx) {
+    ctx->ItemClick("//Trace/**/relu_", ImGuiMouseButton_Right);
+    ctx->ItemClick("//$FOCUSED/Set A of Compare");
+    ctx->Yield(2);
+    IM_CHECK(g.context().compare.a.has_value());
+    IM_CHECK_STR_EQ(g.context().compare.a->name.c_str(), "relu_");
+    IM_CHECK(g.context().compare.a->last > g.context().compare.a->first);  // with its redispatches
+    ctx->ItemClick("//Trace/**/mse_loss", ImGuiMouseButton_Right);
+    ctx->ItemClick("//$FOCUSED/Set B of Compare");
+    ctx->Yield(12);
+    g.settle(ctx);
+    ctx->Yield(3);
+    IM_CHECK_STR_EQ(g.app().current_workspace().name, "Compare");
+    ctx->KeyPress(ImGuiKey_N);
+    ctx->Yield(2);
+    IM_CHECK(g.notice().find("ifference") != std::string::npos);
+  });
+}
