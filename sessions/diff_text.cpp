@@ -150,7 +150,7 @@ std::string diff_headline(const DiffSide& l, const DiffSide& r, const Diff& d) {
       (ran.nodes_inside(call) ? nodes : no_node) = true;
     }
   const auto most = std::max_element(tally.begin(), tally.end(), [](const auto& a, const auto& b) { return a.second.first < b.second.first; });
-  if (most == tally.end()) {
+  if (most == tally.end() || most->second.first * 2 < looked) {  // no one cause explains it
     if (d.changed == 0) return out + ": " + grouped(d.left) + " only left, " + grouped(d.right) + " only right.";
     return out + (d.left || d.right ? ": " + grouped(d.changed) + " changed, " + grouped(d.left) + " only left, " + grouped(d.right) + " only right." : ".");
   }
@@ -159,13 +159,11 @@ std::string diff_headline(const DiffSide& l, const DiffSide& r, const Diff& d) {
   const DiffRow& first = d.rows[d.first()];
   const EventId ran_call = c.ran_left ? first.left : first.right, other_call = c.ran_left ? first.right : first.left;
   const bool modes = ran_call && other_call && mode_of(ran, ran_call) != mode_of(other, other_call);
-  const std::string here = modes ? mode_of(ran, ran_call) : c.ran_left ? "the left side" : "the right side";
-  const std::string there = modes ? mode_of(other, other_call) : c.ran_left ? "the right side" : "the left side";
+  const bool autograd = family_of(c.key) == Family::kAutograd && nodes != no_node;
+  const char* made = !autograd ? "" : nodes ? " and makes nodes" : " and makes no node";
   if (c.words == "excluded by inference_mode") out += ": inference_mode excludes " + c.key + "; ";
-  else out += ": under " + there + " " + c.key + " is " + c.words + "; ";
-  out += here + " runs it";
-  if (family_of(c.key) == Family::kAutograd && nodes != no_node) out += nodes ? " and makes nodes" : " and makes no node";
-  return out + ".";
+  else out += ": " + (modes ? "under " + mode_of(other, other_call) : c.ran_left ? "on the right" : "on the left") + " " + c.key + (c.verdict == Verdict::kFellThrough ? " " : " is ") + c.words + "; ";
+  return out + (modes ? mode_of(ran, ran_call) + " runs it" : std::string(c.ran_left ? "on the left" : "on the right") + " it runs") + made + ".";
 }
 
 void diff_text(const DiffSide& l, const DiffSide& r, const Diff& d, bool json, const std::function<void(std::string_view line)>& out) {
