@@ -14,6 +14,7 @@ int open_main(const std::vector<std::string>&);
 int show_main(const std::vector<std::string>&);
 int why_main(const std::vector<std::string>&);
 int memory_main(const std::vector<std::string>&);
+int diff_main(const std::vector<std::string>&);
 int query_main(const std::vector<std::string>&);
 int info_main(const std::vector<std::string>&);
 int doctor_main(const std::vector<std::string>&);
@@ -33,6 +34,7 @@ constexpr CommandEntry kCommands[] = {
     {"show", "list the hops of a session file", show_main},
     {"why", "explain how a hop came about", why_main},
     {"memory", "say who holds the memory, and why an allocation failed", memory_main},
+    {"diff", "compare two session files, or two spans of one", diff_main},
     {"query", "ask a session file in SQL", query_main},
     {"info", "describe a session file: program, PyTorch, counts, what is missing", info_main},
     {"doctor", "check what is needed to record and to show a window", doctor_main},

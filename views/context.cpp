@@ -33,6 +33,7 @@ void Context::forget() {
   history_.clear();
   at_ = 0;
   selected = {}, node = {}, tensor = {};
+  compare = {nullptr, {}, {}, compare.changes + 1};
   filter.clear(), open_path.clear(), notice.clear();
   selection_changes++;
 }

@@ -2,9 +2,11 @@
 // A panel reads this and emits commands or `select`; it owns no data of the trace.
 #pragma once
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "sessions/diff_scope.h"
 #include "sessions/session.h"
 #include "views/command.h"
 
@@ -18,6 +20,13 @@ struct ProgramState {
   float progress = -1;     // 0..1, -1 = unknown
   int exit_code = 0;
   bool can_run_again = false;
+};
+
+/// What Compare compares. Nothing set: two whole sessions, or lines of one session that ran under several modes.
+struct CompareSets {
+  const Session* other = nullptr;    // the second session, right
+  std::optional<DiffScope> a, b;     // "Set A", "Set B": left and right
+  uint64_t changes = 0;              // grows with each change
 };
 
 class Context {
@@ -50,6 +59,7 @@ class Context {
   /// The Program panel's edits, told to app/, which alone writes files. Empty path: nothing is edited.
   struct Edit { std::string path, text; bool dirty = false; } edit;
   std::string notice;                // one line for the status bar; cleared by the next action
+  CompareSets compare;
   std::string open_path;             // Program panel: file to show; "" = that of the selection
 
  private:

@@ -1,5 +1,6 @@
 // The one list of panels, in the order of the View menu.
 #include "views/autograd.h"
+#include "views/compare.h"
 #include "views/findings.h"
 #include "views/memory.h"
 #include "views/panel.h"
@@ -23,6 +24,7 @@ std::vector<std::unique_ptr<Panel>> make_panels() {
   all.push_back(make_memory_panel());
   all.push_back(make_query_panel());
   all.push_back(make_timeline_panel());
+  all.push_back(make_compare_panel());
   return all;
 }
 

@@ -6,6 +6,7 @@
 #include "imgui_stdlib.h"
 #include "sessions/iterations.h"
 #include "views/background.h"
+#include "views/compare_draw.h"
 #include "views/matches.h"
 #include "views/pen.h"
 #include "views/trace_model.h"
@@ -178,6 +179,7 @@ void TracePanel::draw_menu(Context& c) {
     if (ImGui::MenuItem(("Only line " + std::to_string(frame.line) + " of " + base_name(frame.file)).c_str()))
       add("file:" + base_name(frame.file) + " line:" + std::to_string(frame.line));
   }
+  draw_compare_menu(c, {menu_.name, e.thread, menu_.first, menu_.last});
   ImGui::Separator();
   for (const char* id : {"edit.bookmark", "edit.copy"})
     if (const Command* command = c.commands->find(id); command && ImGui::MenuItem(command->title)) c.commands->run(id);

@@ -43,11 +43,29 @@ void Application::show(std::unique_ptr<Session> s) {
   stops_.clear(), stop_ = 0, guide_generation_ = 0;
   for (auto& p : panels_) p->session_changed(context_);
   dialogs_->session_changed();
-  session_ = std::move(s);  // only now may the old one go
+  session_ = std::move(s);  // only now may the old ones go
+  other_.reset();
   default_pending_ = session_ != nullptr;
   seen_generation_ = 0;
 }
 void Application::close_session() { show(nullptr); }
+
+Status Application::open_other(const std::string& path) {
+  Result<std::unique_ptr<Session>> s = Session::open(path);
+  if (!s) return Error{s.error()};
+  show_other(std::move(*s));
+  return {};
+}
+
+void Application::show_other(std::unique_ptr<Session> s) {
+  views::Panel* compare = panel("Compare");
+  compare->session_changed(context_);  // lets go of the old one
+  context_.compare = {s.get(), {}, {}, context_.compare.changes + 1};
+  other_ = std::move(s);
+  default_pending_ = false;  // what opens selected is the first difference
+  workspace_ = workspace("Compare");  // for this time: it is not what the reader chose
+  sync_closed();
+}
 
 // A useful first selection as soon as there is enough to choose from; the reader's own choice wins.
 void Application::select_default() {
@@ -84,7 +102,8 @@ void Application::watch_program() {
 
 std::string Application::title() const {
   if (!session_) return "Peel";
-  return std::filesystem::path(session_->path()).filename().string() + " - Peel";
+  const auto name = [](const Session& s) { return std::filesystem::path(s.path()).filename().string(); };
+  return name(*session_) + (other_ ? " and " + name(*other_) : "") + " - Peel";
 }
 
 std::string Application::busy_with() const {
@@ -92,6 +111,7 @@ std::string Application::busy_with() const {
   if (rebuild_) return "the layout";
   if (session_ && session_->live()) return "a recording that grows";
   if (session_ && !session_->progress().ready) return session_->progress().stage;
+  if (other_ && !other_->progress().ready) return other_->progress().stage;
   if (program_ && context_.program.run != views::ProgramState::Run::kEnded) return "the program";
   // A panel behind another one is not drawn, and does not take what was computed for it: it waits.
   for (const views::Panel* p : drawn_) if (p->busy()) return std::string("panel ") + p->title();
@@ -181,6 +201,29 @@ void Application::toggle_bookmark() {
   else say((marked ? "Bookmark taken away from hop " : "Bookmarked hop ") + views::count_text(context_.selected.value) + ".");
 }
 
+void Application::go_difference(bool forward) {
+  if (!drawn("Compare")) use_workspace(*workspace("Compare"));
+  panel("Compare")->run(context_, forward ? "compare.next" : "compare.previous");
+}
+
+void Application::set_span(bool second) {
+  if (!session_ || !context_.selected) return;
+  auto& span = second ? context_.compare.b : context_.compare.a;
+  span = scope_around(*session_, context_.selected);
+  context_.compare.changes++;
+  say(std::string(second ? "B is " : "A is ") + span->name + " (" + scope_text(*session_, *span) + ").");
+  if (context_.compare.a && context_.compare.b && !drawn("Compare")) use_workspace(*workspace("Compare"));
+}
+
+void Application::clear_spans() {
+  context_.compare.a.reset(), context_.compare.b.reset();
+  context_.compare.changes++;
+}
+
+bool Application::drawn(std::string_view title) const {
+  return std::any_of(drawn_.begin(), drawn_.end(), [&](const views::Panel* p) { return title == p->title(); });
+}
+
 void Application::run_again() {
   if (!program_ || !context_.program.can_run_again) return;
   if (context_.edit.dirty) return dialogs_->open(Dialogs::Kind::kSave);
@@ -207,6 +250,7 @@ void Application::frame() {
   if (!applied_) {
     applied_ = true;
     if (const Workspace* w = workspace(settings_.workspace); w && offered(*w)) workspace_ = w;
+    if (other_) workspace_ = workspace("Compare");
     if (!options_.screenshot.workspace.empty())
       if (const Workspace* w = workspace(options_.screenshot.workspace); w && offered(*w)) workspace_ = w;
     sync_closed();
@@ -247,7 +291,8 @@ void Application::run_keys() {
 void Application::draw_panels() {
   const ImGuiViewport* viewport = ImGui::GetMainViewport();
   // The work area is known when menu, status bar and guide have been drawn once.
-  if (frames_ >= 1 && (rebuild_ || !layout_exists(*workspace_))) {
+  const bool any_open = std::any_of(panels_.begin(), panels_.end(), [](const auto& p) { return p->open; });
+  if (frames_ >= 1 && (rebuild_ || (any_open && !layout_exists(*workspace_)))) {
     build_layout(*workspace_, viewport->WorkSize.x, viewport->WorkSize.y);
     rebuild_ = false;
     // In one part the panel that is named first comes to the front: focus goes round once, to end at the first.

@@ -26,6 +26,9 @@ class Application {
 
   /// Shows another session. Error: the sentence; what was shown stays.
   Status open(const std::string& path);
+  /// Opens a second session and compares the first with it.
+  Status open_other(const std::string& path);
+  void show_other(std::unique_ptr<Session>);  // for tests
   void show(std::unique_ptr<Session>);  // for tests: a session made by hand
   void close_session();
   void frame();
@@ -62,6 +65,9 @@ class Application {
   void step(views::Step);
   void go_to(EventId);
   void toggle_bookmark();
+  void go_difference(bool forward);
+  void set_span(bool second);  // "Set A", "Set B": the stretch around the selection
+  void clear_spans();
   ProgramHandle* program() { return program_.get(); }
   void run_again();
   void set_theme(bool dark, float zoom);
@@ -80,6 +86,7 @@ class Application {
   void draw_panels();
   void run_keys();
   void sync_closed();
+  bool drawn(std::string_view title) const;  // in the last frame
 
   WindowOptions options_;
   std::unique_ptr<ProgramHandle> program_;
@@ -87,7 +94,7 @@ class Application {
   Settings settings_;
   views::Context context_;
   views::CommandTable commands_;
-  std::unique_ptr<Session> session_;
+  std::unique_ptr<Session> session_, other_;
   std::vector<std::unique_ptr<views::Panel>> panels_;
   std::unique_ptr<Dialogs> dialogs_;
   views::Stepper stepper_;

@@ -89,10 +89,10 @@ void Application::draw_menu() {
     // Facts of the session, as many as fit, the least important left out first.
     std::vector<std::string> facts;
     if (session_) {
-      facts.push_back(std::filesystem::path(session_->path()).filename().string());
+      facts.push_back(std::filesystem::path(session_->path()).filename().string() + (other_ ? " and " + std::filesystem::path(other_->path()).filename().string() : ""));
       facts.push_back(engine_word(*session_));
       facts.push_back(state_word(*session_));
-      facts.push_back(plural(session_->size(), "hop"));
+      facts.push_back(other_ ? count_text(session_->size()) + " and " + plural(other_->size(), "hop") : plural(session_->size(), "hop"));
       uint64_t lost = 0;
       for (const Loss& l : session_->losses()) if (l.count > 0 && l.name.find("inferred") == std::string::npos) lost += uint64_t(l.count);
       facts.push_back(count_text(lost) + " lost");

@@ -64,6 +64,14 @@ void register_commands(Application& a) {
   t.add({"go.find", "Find…", "Looks for a hop by the words of the filter language; Enter goes to the next one.", "Go", {kCtrl | ImGuiKey_F}, open, focus_field("find"), nullptr});
   t.add({"go.filter", "Filter…", "Shows only the hops that match; what was hidden is counted.", "Go", {kCtrl | ImGuiKey_L}, open, focus_field("filter"), nullptr});
 
+  // Compare
+  auto comparable = [&a, &c] { return a.session() && !c.compare.other && c.selected; };
+  t.add({"compare.next", "Next difference", "Compare: goes to the next pair that differs.", "Go", {ImGuiKey_N, ImGuiKey_F8}, open, [&a] { a.go_difference(true); }, nullptr, "", true});
+  t.add({"compare.previous", "Previous difference", "Compare: goes to the previous pair that differs.", "Go", {kShift | ImGuiKey_N, kShift | ImGuiKey_F8}, open, [&a] { a.go_difference(false); }, nullptr, "", true});
+  t.add({"compare.set_a", "Set A", "Compare: the left side is the stretch around the selection: what ran under one mode, an iteration, or the call.", "Go", {}, comparable, [&a] { a.set_span(false); }, nullptr});
+  t.add({"compare.set_b", "Set B", "Compare: the right side is the stretch around the selection.", "Go", {}, comparable, [&a] { a.set_span(true); }, nullptr});
+  t.add({"compare.clear", "Forget A and B", "Compare: both sides follow from the session again.", "Go", {}, [&c] { return c.compare.a || c.compare.b; }, [&a] { a.clear_spans(); }, nullptr});
+
   // View: panels and workspaces
   for (auto& p : a.panels()) {
     views::Panel* panel = p.get();

@@ -16,11 +16,11 @@ constexpr Cut kQueryCuts[] = {{0, 'l', .45f}};
 constexpr Place kQueryPlaces[] = {{0, "Query"}, {1, "Trace"}, {1, "Why"}};
 constexpr Cut kTimelineCuts[] = {{0, 'd', .3f}, {1, 'r', .36f}, {1, 'r', .44f}};
 constexpr Place kTimelinePlaces[] = {{0, "Timeline"}, {1, "Trace"}, {3, "Program"}, {2, "Why"}, {2, "Autograd"}, {2, "Tensor"}};
-constexpr Workspace kAll[] = {{"Dispatch", "Trace", kDispatchCuts, kDispatchPlaces},
-                              {"Autograd", "Autograd", kAutogradCuts, kAutogradPlaces},
-                              {"Memory", "Memory", kMemoryCuts, kMemoryPlaces},
-                              {"Timeline", "Timeline", kTimelineCuts, kTimelinePlaces},
-                              {"Query", "Query", kQueryCuts, kQueryPlaces}};
+constexpr Place kComparePlaces[] = {{0, "Compare"}, {0, "Trace"}, {0, "Why"}, {0, "Program"}};
+// In the order of Ctrl+1, Ctrl+2, ...
+constexpr Workspace kAll[] = {{"Dispatch", "Trace", kDispatchCuts, kDispatchPlaces},       {"Compare", "Compare", {}, kComparePlaces},
+                              {"Memory", "Memory", kMemoryCuts, kMemoryPlaces},            {"Timeline", "Timeline", kTimelineCuts, kTimelinePlaces},
+                              {"Autograd", "Autograd", kAutogradCuts, kAutogradPlaces},    {"Query", "Query", kQueryCuts, kQueryPlaces}};
 
 }  // namespace
 
@@ -36,7 +36,7 @@ std::string window_name(const std::string& panel, const Workspace& w) {
 unsigned dock_id(const Workspace& w) { return ImHashStr((std::string("dock ") + w.name).c_str()); }
 bool layout_exists(const Workspace& w) {
   const ImGuiDockNode* n = ImGui::DockBuilderGetNode(dock_id(w));
-  return n && n->IsSplitNode();
+  return n && (n->IsSplitNode() || (w.cuts.empty() && !n->Windows.empty()));
 }
 
 void build_layout(const Workspace& w, float width, float height) {

@@ -87,11 +87,14 @@ int run_window(const WindowOptions& options, int* program_status) {
 
   int status = kDone, drawn = 0, settled = 0, awake = 3;
   std::string title;
-  if (!options.session_path.empty() && !options.program.start)
+  if (!options.session_path.empty() && !options.program.start) {
     if (const Status s = app.open(options.session_path); !s) {
       status = fail(s.error());
       awake = -1;
+    } else if (!options.compare_path.empty()) {
+      if (const Status other = app.open_other(options.compare_path); !other) status = fail(other.error()), awake = -1;
     }
+  }
   bool commanded = false;
   while (awake >= 0 && !glfwWindowShouldClose(window) && !app.wants_close()) {
     // Idle costs nothing: a few frames after the last activity, then sleep until something happens. While a

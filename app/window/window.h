@@ -36,6 +36,7 @@ struct Screenshot {
 struct WindowOptions {
   /// peel open: the file. peel run: where the recording goes (there is none before the first start returned).
   std::string session_path;
+  std::string compare_path;  // a second session, to compare with; "" = none
   /// peel run: start this when the window opens, and again at "run again". Without `start`: post-mortem.
   Startable program;
   bool first_run = false;  // `./dev run` and `peel run` of a sample: offers the four stops

@@ -6,7 +6,7 @@ import sqlite3
 from support import Case, harness, main
 
 SCHEMA = os.path.join(harness.ROOT, "sessions", "schema.sql")
-COMMANDS = (["info"], ["show"], ["show", "--json"], ["why", "{}", "1"], ["query", "{}", "SELECT count(*) FROM event"])
+COMMANDS = (["info"], ["diff", "{}", "{}"], ["show"], ["show", "--json"], ["why", "{}", "1"], ["query", "{}", "SELECT count(*) FROM event"])
 
 
 def setUpModule():
