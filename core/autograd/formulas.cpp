@@ -1,0 +1,90 @@
+#include "core/autograd/formulas.h"
+
+#include <algorithm>
+
+namespace peel::core::formulas {
+namespace {
+
+bool is_column_major(Sizes sizes, Sizes strides) { return strides[0] == 1 && strides[1] == sizes[0]; }
+
+// Of the dimensions (all, when none are named) which are summed.
+std::vector<bool> chosen(const Dims& dims, int64_t count) {
+  std::vector<bool> out(static_cast<size_t>(count), !dims || dims->empty());
+  for (const int64_t d : dims.value_or(SizeVector())) {
+    if (count > 0) out[static_cast<size_t>(wrap_dimension(d, count))] = true;
+  }
+  return out;
+}
+
+}  // namespace
+
+bool is_one(const Scalar& s) {
+  using Tag = IValue::Tag;
+  return s.value.tag() == Tag::kInt ? s.value.to_int() == 1 : s.value.tag() == Tag::kDouble && s.value.to_double() == 1;
+}
+
+Tensor maybe_multiply(const Tensor& g, const Scalar& s) { return is_one(s) ? g : mul(g, s); }
+
+Tensor sum_to(const Tensor& t, Sizes sizes) {
+  if (sizes.empty()) return ops::sum::call(t);
+  if (std::ranges::equal(t.sizes(), sizes)) return t;
+  SizeVector dims;
+  const int64_t leading = t.dim() - static_cast<int64_t>(sizes.size());
+  for (int64_t d = 0; d < t.dim(); ++d) {
+    if (d < leading || (sizes[static_cast<size_t>(d - leading)] == 1 && t.size(d) != 1)) dims.push_back(d);
+  }
+  const Tensor out = dims.empty() ? t : ops::sum_dim_IntList::call(t, Sizes(dims), true);
+  return leading > 0 ? ops::view::call(out, sizes) : out;
+}
+
+Tensor unsqueeze_to(const Tensor& grad, int64_t dim, Sizes sizes) {
+  if (sizes.empty() || sizes[static_cast<size_t>(wrap_dimension(dim, static_cast<int64_t>(sizes.size())))] != 1) return grad;
+  return ops::unsqueeze::call(grad, dim);
+}
+
+Tensor to_copy_backward(const Tensor& grad, ScalarType t) { return ops::_to_copy::call(grad, t); }
+
+Tensor div_other_backward(const Tensor& grad, const Tensor& self, const Tensor& other) {
+  return mul(neg(grad), div(div(self, other), other));
+}
+
+Tensor pow_backward(const Tensor& grad, const Tensor& self, const Scalar& exponent) {
+  if (exponent.value.to_double() == 0) return zeros_like(grad);
+  const Scalar less = exponent.value.tag() == IValue::Tag::kInt ? Scalar(exponent.value.to_int() - 1) : Scalar(exponent.value.to_double() - 1);
+  return mul(grad, mul(ops::pow_Tensor_Scalar::call(self, less), exponent));
+}
+
+Tensor sum_backward(const Tensor& grad, Sizes sizes, const Dims& dims, bool keepdim) {
+  Tensor g = grad;
+  if (!keepdim && !sizes.empty()) {
+    const auto summed = chosen(dims, static_cast<int64_t>(sizes.size()));
+    if (dims && dims->size() == 1) {
+      g = ops::unsqueeze::call(g, dims->front());
+    } else {
+      for (size_t d = 0; d < summed.size(); ++d) {
+        if (summed[d]) g = ops::unsqueeze::call(g, static_cast<int64_t>(d));
+      }
+    }
+  }
+  return ops::expand::call(g, sizes);
+}
+
+Tensor mean_backward(const Tensor& grad, Sizes sizes, const Dims& dims, int64_t numel, bool keepdim) {
+  int64_t n = 1;
+  const auto summed = chosen(dims, static_cast<int64_t>(sizes.size()));
+  for (size_t d = 0; d < summed.size(); ++d) n *= summed[d] ? sizes[d] : 1;
+  if (!dims || dims->empty()) n = numel;
+  return div(sum_backward(grad, sizes, dims, keepdim), n);
+}
+
+Tensor left_factor_backward(const Tensor& grad, const Tensor& right, Sizes sizes, Sizes strides, const Scalar& alpha) {
+  if (is_column_major(sizes, strides)) return maybe_multiply(t(ops::mm::call(right, t(grad))), alpha);
+  return maybe_multiply(ops::mm::call(grad, t(right)), alpha);
+}
+
+Tensor right_factor_backward(const Tensor& grad, const Tensor& left, Sizes sizes, Sizes strides, const Scalar& alpha) {
+  if (is_column_major(sizes, strides)) return maybe_multiply(t(ops::mm::call(t(grad), left)), alpha);
+  return maybe_multiply(ops::mm::call(t(left), grad), alpha);
+}
+
+}  // namespace peel::core::formulas
