@@ -42,14 +42,15 @@ Tensor unsqueeze_to(const Tensor& grad, int64_t dim, Sizes sizes) {
   return ops::unsqueeze::call(grad, dim);
 }
 
-Tensor to_copy_backward(const Tensor& grad, ScalarType t) { return ops::_to_copy::call(grad, t); }
+Tensor to_copy_backward(const Tensor& grad, ScalarType t) { return ops::to_dtype_layout::call(grad, t, Layout::Strided, grad.device(), false, false, false); }
 
 Tensor div_other_backward(const Tensor& grad, const Tensor& self, const Tensor& other) {
-  return mul(neg(grad), div(div(self, other), other));
+  const Tensor ratio = div(div(self, other), other);  // first, as in stock
+  return mul(neg(grad), ratio);
 }
 
 Tensor pow_backward(const Tensor& grad, const Tensor& self, const Scalar& exponent) {
-  if (exponent.value.to_double() == 0) return zeros_like(grad);
+  if (exponent.value.to_double() == 0) return ops::zeros_like::call(self, {}, {}, {}, {}, MemoryFormat::Contiguous);
   const Scalar less = exponent.value.tag() == IValue::Tag::kInt ? Scalar(exponent.value.to_int() - 1) : Scalar(exponent.value.to_double() - 1);
   return mul(grad, mul(ops::pow_Tensor_Scalar::call(self, less), exponent));
 }

@@ -102,7 +102,7 @@ std::vector<Tensor> CopyBackwards::apply(std::vector<Tensor> grads) {
   const Tensor& grad = grads[0];
   if (!grad.defined()) return out;
   if (should_compute(0)) out[0] = ops::zeros_like::call(grad, {}, {}, {}, {}, MemoryFormat::Contiguous);
-  if (should_compute(1)) out[1] = grad.dtype() == source_dtype ? grad : ops::to_dtype::call(grad, source_dtype);
+  if (should_compute(1)) out[1] = ops::to_dtype_layout::call(grad, source_dtype, Layout::Strided, grad.device(), false, false, false);
   return out;
 }
 

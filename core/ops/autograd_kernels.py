@@ -24,7 +24,8 @@ def nodes(table):
                 source.append("  [[maybe_unused]] const auto& %s = %s_;\n" % (name, name))
             else:
                 source.append("  const Tensor %s = %s ? %s_.unpack(%s) : Tensor();\n" % (name, condition, name, "this" if kind == "result" else ""))
-        for i, (_, formula, _) in enumerate(d.formulas):
+        # Stock computes in alphabetical order of the arguments.
+        for i, (_, formula, _) in sorted(enumerate(d.formulas), key=lambda one: one[1][0].name):
             source.append("  if (should_compute(%d)) out[%d] = %s;\n" % (i, i, formula))
         source.append("  return out;\n}\n")
     end = "}  // namespace peel::core::nodes\n"

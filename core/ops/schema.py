@@ -202,7 +202,7 @@ def load(native, derivatives):
     table, count = {}, {}
     for e in entries(derivatives):
         d = Derivative(e, functions)
-        number = count.get(d.name, 0)
+        number = int(e.get("number", count.get(d.name, 0)))
         count[d.name] = number + 1
         d.name += str(number)
         table[d.function.full] = d

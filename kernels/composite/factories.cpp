@@ -63,8 +63,9 @@ Tensor _to_copy(const Tensor& self, Type dtype, LayoutArgument, DeviceArgument d
   const ScalarType t = dtype.value_or(self.dtype());
   const Device d = device.value_or(self.device());
   const bool keep = format.value_or(MemoryFormat::Preserve) == MemoryFormat::Preserve;
-  Tensor out = keep && dense(self) ? ops::empty_strided::call(self.sizes(), self.strides(), t, Layout::Strided, d)
-                                   : ops::empty_memory_format::call(self.sizes(), t, Layout::Strided, d, {}, keep ? MemoryFormat::Contiguous : *format);
+  const SizeVector strides = like_strides(self.sizes(), self.strides());
+  Tensor out = keep ? ops::empty_strided::call(self.sizes(), strides, t, Layout::Strided, d)
+                    : ops::empty_memory_format::call(self.sizes(), t, Layout::Strided, d, {}, format);
   return ops::copy_::call(out, self, non_blocking);
 }
 Tensor to_dtype(const Tensor& self, ScalarType dtype, bool non_blocking, bool copy, Format format) {

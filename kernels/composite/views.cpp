@@ -73,10 +73,12 @@ Tensor squeeze(const Tensor& self, int64_t dim) {
   }
   return ops::as_strided::call(self, sizes, strides);
 }
-Tensor unsafe_view(const Tensor& self, Sizes size) { return ops::view::call(self, size); }
+Tensor unsafe_view(const Tensor& self, Sizes size) { return view(self, size); }
+Tensor reshape_alias(const Tensor& self, Sizes size, Sizes stride) { return view_of(self, size, stride, self.storage_offset()); }
 Tensor reshape(const Tensor& self, Sizes shape) {
   const SizeVector s = infer_size(shape, self.numel());
-  if (view_strides(self.sizes(), self.strides(), s)) return ops::view::call(self, s);
+  if (self.is_contiguous()) return ops::view::call(self, s);
+  if (const auto strides = view_strides(self.sizes(), self.strides(), s)) return ops::_reshape_alias::call(self, s, *strides);
   return ops::_unsafe_view::call(ops::clone::call(self, MemoryFormat::Contiguous), s);
 }
 Tensor detach(const Tensor& self) {

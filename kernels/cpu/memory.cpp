@@ -4,6 +4,7 @@
 
 #include "kernels/cpu/elementwise.h"
 #include "ops_generated/kernels.h"
+#include "ops_generated/ops.h"
 
 namespace peel::kernels {
 namespace {
@@ -38,7 +39,10 @@ Tensor& fill_(Tensor& self, const Scalar& value) {
 }
 Tensor& fill_meta_(Tensor& self, const Scalar&) { return self; }
 Tensor& zero_(Tensor& self) {
-  write(self, int64_t{0});
+  constexpr int64_t kSmall = 32768;  // stock's grain: what is larger, empty or has gaps is filled by another call
+  const int64_t n = self.numel();
+  if (!self.data() || n >= kSmall || !is_non_overlapping_and_dense(self.sizes(), self.strides())) return ops::fill__Scalar::call(self, 0);
+  std::memset(self.data(), 0, static_cast<size_t>(n) * element_size(self.dtype()));
   return self;
 }
 Tensor& zero_meta_(Tensor& self) { return self; }

@@ -36,11 +36,6 @@ ScalarType type_of_sum(const Tensor& self, std::optional<ScalarType> dtype) {
 // The calls are stock's: a look at the result with all dimensions, a cast, a fill, then the loop.
 void sum_into(const Tensor& result, const Tensor& self, std::optional<Sizes> dims, bool keepdim) {
   const auto gone = reduced(dims, self.dim());
-  if (self.numel() == 0) {
-    Tensor out = result;
-    ops::zero_::call(out);
-    return;
-  }
   SizeVector sizes, strides;
   size_t at = 0;
   for (size_t d = 0; d < gone.size(); ++d) {
@@ -50,6 +45,11 @@ void sum_into(const Tensor& result, const Tensor& self, std::optional<Sizes> dim
     at += here;
   }
   Tensor out = keepdim ? result : ops::as_strided::call(result, sizes, strides);
+  if (self.numel() == 0) {
+    Tensor all = result;
+    ops::zero_::call(all);
+    return;
+  }
   const Tensor in = self.dtype() == result.dtype() ? self : ops::to_dtype::call(self, result.dtype());
   ops::fill__Scalar::call(out, 0);
   with_type(in.dtype(), "sum_cpu", [&]<class T>(T) {
