@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/dispatch/error.h"
+
 namespace peel::core::formulas {
 namespace {
 
@@ -57,9 +59,9 @@ Tensor pow_backward(const Tensor& grad, const Tensor& self, const Scalar& expone
 
 Tensor sum_backward(const Tensor& grad, Sizes sizes, const Dims& dims, bool keepdim) {
   Tensor g = grad;
-  if (!keepdim && !sizes.empty()) {
+  if (!keepdim && !sizes.empty() && dims && !dims->empty()) {
     const auto summed = chosen(dims, static_cast<int64_t>(sizes.size()));
-    if (dims && dims->size() == 1) {
+    if (dims->size() == 1) {
       g = ops::unsqueeze::call(g, dims->front());
     } else {
       for (size_t d = 0; d < summed.size(); ++d) {
@@ -76,6 +78,20 @@ Tensor mean_backward(const Tensor& grad, Sizes sizes, const Dims& dims, int64_t 
   for (size_t d = 0; d < summed.size(); ++d) n *= summed[d] ? sizes[d] : 1;
   if (!dims || dims->empty()) n = numel;
   return div(sum_backward(grad, sizes, dims, keepdim), n);
+}
+
+Tensor as_strided_backward(const Tensor& grad, const Place& base, const Place& view) {
+  if (internal_overlap(base.sizes, base.strides) == Overlap::kYes || internal_overlap(view.sizes, view.strides) == Overlap::kYes) {
+    throw NotImplemented("The embedded engine has no gradient of views whose elements overlap yet; the program can be run on stock PyTorch "
+                         "(--engine pytorch).");
+  }
+  const int64_t start = std::min(base.offset, view.offset);
+  const auto extent = [start](const Place& p) { return static_cast<int64_t>(storage_bytes(p.sizes, p.strides, p.offset - start, 1)); };
+  const SizeVector size{std::max(extent(base), extent(view))};
+  const Tensor storage = ops::new_zeros::call(grad, size);
+  Tensor part = ops::as_strided::call(storage, view.sizes, view.strides, view.offset - start);
+  ops::copy_::call(part, grad);
+  return ops::as_strided::call(storage, base.sizes, base.strides, base.offset - start);
 }
 
 Tensor left_factor_backward(const Tensor& grad, const Tensor& right, Sizes sizes, Sizes strides, const Scalar& alpha) {

@@ -35,6 +35,12 @@ Tensor div_other_backward(const Tensor& grad, const Tensor& self, const Tensor& 
 Tensor pow_backward(const Tensor& grad, const Tensor& self, const Scalar& exponent);
 Tensor sum_backward(const Tensor& grad, Sizes, const Dims&, bool keepdim);
 Tensor mean_backward(const Tensor& grad, Sizes, const Dims&, int64_t numel, bool keepdim);
+struct Place {
+  SizeVector sizes, strides;
+  int64_t offset = 0;
+};
+/// Of a look at `view` in the storage of a tensor at `base`.
+Tensor as_strided_backward(const Tensor& grad, const Place& base, const Place& view);
 /// Of a product's factors; each comes out in the memory order that the factor had.
 Tensor left_factor_backward(const Tensor& grad, const Tensor& right, Sizes, Sizes strides, const Scalar& alpha);
 Tensor right_factor_backward(const Tensor& grad, const Tensor& left, Sizes, Sizes strides, const Scalar& alpha);

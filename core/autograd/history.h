@@ -70,6 +70,7 @@ inline std::optional<SizeVector> kept(const std::optional<Sizes>& s) {
 inline SizeVector kept_sizes(const Tensor& t) { return kept(t.sizes()); }
 inline SizeVector kept_strides(const Tensor& t) { return kept(t.strides()); }
 inline ScalarType kept_dtype(const Tensor& t) { return t.dtype(); }
+inline int64_t kept_offset(const Tensor& t) { return t.storage_offset(); }
 inline int64_t kept_numel(const Tensor& t) { return t.numel(); }
 
 }  // namespace peel::core

@@ -15,7 +15,9 @@ Geometry geometry(const Tensor& t) { return {kept(t.sizes()), kept(t.strides())}
 bool has_order_of(const Tensor& grad, const Tensor& variable) {
   if (!is_non_overlapping_and_dense(variable.sizes(), variable.strides())) return grad.is_contiguous();
   for (size_t d = 0; d < grad.sizes().size(); ++d) {
-    if (grad.sizes()[d] != 1 && grad.strides()[d] != variable.strides()[d]) return false;
+    // The stride of a dimension of size 1 doesn't count, unless expansion made it (measured).
+    const int64_t have = grad.strides()[d];
+    if (have != variable.strides()[d] && (grad.sizes()[d] != 1 || have == 0)) return false;
   }
   return true;
 }
@@ -57,16 +59,11 @@ std::vector<Tensor> AccumulateGrad::apply(std::vector<Tensor> grads) {
 }
 
 AsStridedNode::AsStridedNode(const Tensor& view, const Tensor& base)
-    : view_(geometry(view)), base_(geometry(base)), view_offset_(view.storage_offset()), base_offset_(base.storage_offset()) {}
+    : view_{kept(view.sizes()), kept(view.strides()), view.storage_offset()}, base_{kept(base.sizes()), kept(base.strides()), base.storage_offset()} {}
 
 std::vector<Tensor> AsStridedNode::apply(std::vector<Tensor> grads) {
   if (!grads[0].defined()) return {Tensor()};
-  // Row-major memory of the base's extent; elements that the view doesn't reach get nothing.
-  Tensor out = ops::new_empty_strided::call(grads[0], base_.sizes, base_.strides);
-  ops::zero_::call(out);
-  Tensor part = ops::as_strided::call(out, view_.sizes, view_.strides, view_offset_ - base_offset_);
-  ops::copy_::call(part, grads[0]);
-  return {out};
+  return {formulas::as_strided_backward(grads[0], base_, view_)};
 }
 
 CopySlices::CopySlices(const Tensor& base, const Tensor& view, Ref<Node> inner)

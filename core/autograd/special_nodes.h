@@ -2,6 +2,7 @@
 #pragma once
 #include <mutex>
 
+#include "core/autograd/formulas.h"
 #include "core/autograd/history.h"
 
 namespace peel::core {
@@ -29,8 +30,7 @@ class AsStridedNode final : public Node {
   std::vector<Tensor> apply(std::vector<Tensor> grads) override;
 
  private:
-  Geometry view_, base_;
-  int64_t view_offset_, base_offset_;
+  formulas::Place view_, base_;
 };
 
 /// A base that was written through a view by the operator of `inner`.

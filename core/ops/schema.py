@@ -155,7 +155,7 @@ class Function:
         return options and not self.base.endswith("_like") and not self.base.startswith("new_")
 
 
-ATTRIBUTES = {"sizes": "SizeVector", "strides": "SizeVector", "dtype": "ScalarType", "numel": "int64_t"}
+ATTRIBUTES = {"sizes": "SizeVector", "strides": "SizeVector", "dtype": "ScalarType", "numel": "int64_t", "offset": "int64_t"}
 
 
 class Derivative:

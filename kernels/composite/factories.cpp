@@ -43,6 +43,13 @@ Tensor empty_like(const Tensor& self, Type dtype, LayoutArgument layout, DeviceA
 Tensor new_empty_strided(const Tensor& self, Sizes size, Sizes stride, Type dtype, LayoutArgument layout, DeviceArgument device, Flag pin) {
   return ops::empty_strided::call(size, stride, dtype.value_or(self.dtype()), layout.value_or(Layout::Strided), device.value_or(self.device()), pin);
 }
+Tensor new_empty(const Tensor& self, Sizes size, Type dtype, LayoutArgument layout, DeviceArgument device, Flag pin) {
+  return ops::empty_memory_format::call(size, dtype.value_or(self.dtype()), layout.value_or(Layout::Strided), device.value_or(self.device()), pin);
+}
+Tensor new_zeros(const Tensor& self, Sizes size, Type dtype, LayoutArgument layout, DeviceArgument device, Flag pin) {
+  Tensor out = ops::new_empty::call(self, size, dtype, layout, device, pin);
+  return ops::zero_::call(out);
+}
 Tensor ones_like(const Tensor& self, Type dtype, LayoutArgument layout, DeviceArgument device, Flag pin, Format format) {
   Tensor out = ops::empty_like::call(self, dtype, layout, device, pin, format);
   return ops::fill__Scalar::call(out, 1.0);

@@ -45,12 +45,12 @@ void sum_into(const Tensor& result, const Tensor& self, std::optional<Sizes> dim
     at += here;
   }
   Tensor out = keepdim ? result : ops::as_strided::call(result, sizes, strides);
+  const Tensor in = self.dtype() == result.dtype() ? self : ops::to_dtype::call(self, result.dtype());
   if (self.numel() == 0) {
     Tensor all = result;
     ops::zero_::call(all);
     return;
   }
-  const Tensor in = self.dtype() == result.dtype() ? self : ops::to_dtype::call(self, result.dtype());
   ops::fill__Scalar::call(out, 0);
   with_type(in.dtype(), "sum_cpu", [&]<class T>(T) {
     using Total = std::conditional_t<std::is_floating_point_v<T>, double, int64_t>;

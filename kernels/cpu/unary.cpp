@@ -55,7 +55,8 @@ Tensor neg(const Tensor& self) {
 }
 
 Tensor clamp_min(const Tensor& self, const Scalar& min) {
-  Elementwise e({self});
+  const Operand operands[] = {as_operand(self), as_operand(wrapped(min))};
+  Elementwise e({is_floating(self.dtype()) ? self : ops::to_dtype::call(self, result_type(operands))});
   with_type(e.type(), "clamp_min_scalar_cpu", [&]<class T>(T) {
     const T low = static_cast<T>(min.value.to_double());
     auto walk = e.walk<2>();

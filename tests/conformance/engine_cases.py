@@ -64,6 +64,7 @@ def named():
     yield {"x": x, "m": m}, "y = torch.nn.functional.linear(x, m).exp().sum(); y.backward()", "l = linear x m; e = exp l; y = sum e; backward y"
     yield ({"x": x, "m": ((3, 5), F, True, "dense"), "k": k}, "y = torch.addmm(k, x, m, beta=0.5, alpha=2).exp().sum(); y.backward()",
            "l = addmm k x m 0.5 2; e = exp l; y = sum e; backward y")
+    yield {"w": w}, "y = w.as_strided((2, 2), (3, 1), 1).exp().sum(); y.backward()", "v = as_strided w [2,2] [3,1] 1; e = exp v; y = sum e; backward y"
     # In place, views, versions, modes.
     yield {"w": w}, "b = w * 1; v = b.view(6); v.mul_(3); y = b.sum(); y.backward()", "n = number 1; b = mul.Tensor w n; v = view b [6]; k = number 3; v = mul_.Tensor v k; y = sum b; backward y"
     yield {"w": w}, "b = w * 1; v = b.view(6); b.mul_(3); y = v.sum(); y.backward()", "n = number 1; b = mul.Tensor w n; v = view b [6]; k = number 3; b = mul_.Tensor b k; y = sum v; backward y"

@@ -114,7 +114,7 @@ def comparable(rows, embedded):
             nodes = []
         if embedded and slices:
             nodes = [n for n in nodes if n[0] in ("CopySlices", "AsStridedBackward0")]
-        elif embedded:
+        elif embedded and r.op != "aten::as_strided":
             nodes = [n for n in nodes if n[0] != "AsStridedBackward0"]
         inner = r.kind == "backward_node" and r.depth and above[r.depth - 1].kind == "backward_node"
         out.append(replace(r, op="inside CopySlices" if inner else r.op, nodes=tuple(nodes)))
