@@ -142,7 +142,6 @@ void backward(std::span<const Tensor> roots, std::vector<Tensor> grads, Backward
     if (!e.node) throw Error("element " + std::to_string(i) + " of tensors does not require grad and does not have a grad_fn");
     edges.push_back(std::move(e));
   }
-  ForceKeys keys({kDefaultIncluded, kDefaultExcluded});
   GradMode mode(options.create_graph);
   Task task(options);
   if (edges.size() == 1) {

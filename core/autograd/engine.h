@@ -9,7 +9,7 @@ struct BackwardOptions {
   bool create_graph = false;  // gradients have a graph of their own
 };
 /// From `roots` with these gradients to the leaves, whose `grad` it adds to. Error when a root needs no grad, or a saved tensor has changed.
-/// Runs on the calling thread with default key sets, grad mode as create_graph says.
+/// Runs on the calling thread in its state, with grad mode as create_graph says.
 void backward(std::span<const Tensor> roots, std::vector<Tensor> grads, BackwardOptions = {});
 /// One node, seen by the observer.
 std::vector<Tensor> run_node(Node&, std::vector<Tensor> grads);

@@ -13,6 +13,7 @@ inline Tensor expand(const Tensor& g, Sizes s) { return ops::expand::call(g, s);
 inline Tensor squeeze(const Tensor& g, int64_t d) { return ops::squeeze_dim::call(g, d); }
 inline Tensor select_backward(const Tensor& g, Sizes s, int64_t d, int64_t i) { return ops::select_backward::call(g, s, d, i); }
 inline Tensor zeros_like(const Tensor& g) { return ops::zeros_like::call(g); }
+inline Tensor sum(const Tensor& g) { return ops::sum::call(g); }
 inline Tensor neg(const Tensor& a) { return ops::neg::call(a); }
 inline Tensor sin(const Tensor& a) { return ops::sin::call(a); }
 inline Tensor cos(const Tensor& a) { return ops::cos::call(a); }

@@ -5,12 +5,12 @@
 namespace peel::core {
 namespace {
 
-// `MulBackward0` -> `Mul`, as the error has it; other numbers than 0 stay.
+// `MulBackward0` -> `Mul`, as the error has it; other numbers than 0 stay. Nodes that no formula made have their full C++ name there.
 std::string forward_name(const char* node) {
   std::string out = node;
   const size_t at = out.find("Backward");
-  if (at == std::string::npos) return out;
-  const std::string number = out.substr(at + 8);
+  const std::string number = at == std::string::npos ? "" : out.substr(at + 8);
+  if (number.find_first_of("0123456789") != 0) return "torch::autograd::" + out;
   return out.substr(0, at) + (number == "0" ? "" : number);
 }
 

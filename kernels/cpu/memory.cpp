@@ -37,7 +37,14 @@ Tensor& fill_(Tensor& self, const Scalar& value) {
   write(self, value);
   return self;
 }
+Tensor& fill_(Tensor& self, const Tensor& value) {
+  if (value.dim() != 0) {
+    throw Error("fill_ only supports 0-dimension value tensor but got tensor with " + std::to_string(value.dim()) + " dimensions.");
+  }
+  return ops::copy_::call(self, value);
+}
 Tensor& fill_meta_(Tensor& self, const Scalar&) { return self; }
+Tensor& fill_meta_(Tensor& self, const Tensor&) { return self; }
 Tensor& zero_(Tensor& self) {
   constexpr int64_t kSmall = 32768;  // stock's grain: what is larger, empty or has gaps is filled by another call
   const int64_t n = self.numel();

@@ -88,8 +88,59 @@ def named():
     yield {"w": w, "a": a}, "b = w * 1\nwith torch.inference_mode():\n    v = b.view(6)\nv.add_(1)", "n = number 1; b = mul.Tensor w n; push inference; v = view b [6]; pop; k = number 1; v = add_.Tensor v k"
 
 
+    # More of backward: writes, modes around it, what isn't differentiable.
+    yield {"w": w}, "c = w * 1; c.fill_(2); y = c.sum(); y.backward()", "n = number 1; c = mul.Tensor w n; c = fill_.Scalar c 2; y = sum c; backward y"
+    yield {"w": w, "s": ((), F, True, "dense")}, "c = w * 1; c.fill_(s); y = c.sum(); y.backward()", "n = number 1; c = mul.Tensor w n; c = fill_.Tensor c s; y = sum c; backward y"
+    yield {"a": a, "b": b}, "a.fill_(b)", "a = fill_.Tensor a b"
+    yield {"w": w}, "y = w.exp().sum()\nwith torch.inference_mode():\n    y.backward()", "e = exp w; y = sum e; push inference; backward y; pop"
+    yield {"w": w}, "y = w.exp().sum()\nwith torch.no_grad():\n    y.backward()", "e = exp w; y = sum e; push no_grad; backward y; pop"
+    yield {"w": w}, "y = w.exp().sum(); y.backward(retain_graph=True); y.backward()", "e = exp w; y = sum e; backward y keep; backward y"
+    yield {"a": a}, "y = a.sum(); y.backward()", "y = sum a; backward y"
+    yield {"w": w}, "d = w.detach(); y = d.sum(); y.backward()", "d = detach w; y = sum d; backward y"
+    yield {"w": w, "b": b}, "w.data.add_(1); y = (w * b).sum(); y.backward()", "d = data w; n = number 1; d = add_.Tensor d n; z = mul.Tensor w b; y = sum z; backward y"
+
+
 UNARY = {"exp": "exp", "log": "log", "sin": "sin", "cos": "cos", "tanh": "tanh", "neg": "neg", "relu": "relu"}
 BINARY = {"add": "add.Tensor", "sub": "sub.Tensor", "mul": "mul.Tensor", "div": "div.Tensor"}
+
+
+def graphs(seed, count):
+    """Random small graphs: nodes with several users, views, writes in place, detached parts."""
+    rng = random.Random(seed)
+    unary = ["exp", "sin", "cos", "tanh", "neg", "relu", "t", "detach", "clone"]
+    for _ in range(count):
+        inputs = {n: ((2, 2), F, n != "a", "dense") for n in ("w", "u", "a")}
+        names, python, ours = list(inputs), [], []
+        for k in range(rng.randint(3, 9)):
+            x, y, out, how = rng.choice(names), rng.choice(names), "v%d" % k, rng.random()
+            if how < 0.45:
+                op = rng.choice(unary)
+                python.append("%s = %s.%s()" % (out, x, op))
+                ours.append("%s = %s %s" % (out, op, x))
+            elif how < 0.75:
+                op = rng.choice(["add", "sub", "mul"])
+                python.append("%s = %s.%s(%s)" % (out, x, op, y))
+                ours.append("%s = %s.Tensor %s %s" % (out, op, x, y))
+            elif how < 0.85:
+                python.append("%s = %s.view(4).view(2, 2)" % (out, x))
+                ours += ["flat%d = view %s [4]" % (k, x), "%s = view flat%d [2,2]" % (out, k)]
+            elif k:
+                op = rng.choice(["add", "mul"])
+                out = rng.choice(names[3:] or names)
+                python.append("%s.%s_(%s)" % (out, op, y))
+                ours.append("%s = %s_.Tensor %s %s" % (out, op, out, y))
+            if out not in names:
+                names.append(out) if how < 0.85 or k else None
+        names = [n for n in names if n in inputs or any(p.startswith(n + " =") for p in python)]
+        total = rng.sample(names, min(len(names), 3))
+        python.append("z = %s" % " + ".join(total + total[:1]))
+        last = total[0]
+        for i, n in enumerate(total[1:] + total[:1]):
+            ours.append("z%d = add.Tensor %s %s" % (i, last, n))
+            last = "z%d" % i
+        python.append("y = z.sum()")
+        python.append("y.backward()")
+        yield inputs, "\n".join(python), "; ".join(ours + ["y = sum %s" % last, "backward y"])
 
 
 def drawn(seed, count):

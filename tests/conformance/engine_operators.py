@@ -8,7 +8,6 @@ import json
 import os
 import sys
 import tempfile
-from dataclasses import replace
 
 import engine_cases
 import engine_rows
@@ -90,7 +89,9 @@ def commands(text, known):
             continue
         name, _, what, *arguments = words
         known.add(name)
-        if what == "number":
+        if what == "data":
+            out.append(["data", name, arguments[0]])
+        elif what == "number":
             out.append(["number", name, arguments[0]])
         elif what == "broadcast":
             out.append(["call", name, "broadcast_tensors", "[%s]" % ", ".join("$" + a for a in arguments)])
@@ -149,12 +150,6 @@ def same(mine, theirs):
     return mine[:7] == theirs[:7] and len(mine[7]) == len(theirs[7]) and all(map(close, mine[7], map(float, theirs[7])))
 
 
-def relative(rows):
-    """Sequence numbers from the case's first node; a call of ours is entered by name."""
-    first = min((n[1] for r in rows for n in r.nodes), default=0)
-    return [replace(r, nodes=tuple((a, b - first, c) for a, b, c in r.nodes)) for r in rows]
-
-
 def segments(rows):
     """Of the recording: what lies between two marks."""
     out, current = [], None
@@ -173,9 +168,10 @@ def segments(rows):
 def main():
     version = harness.need()
     seed = int(sys.argv[1]) if len(sys.argv) > 1 else 20261
-    count = int(sys.argv[2]) if len(sys.argv) > 2 else 400
+    count = int(sys.argv[2]) if len(sys.argv) > 2 else 600
     named = list(engine_cases.named())
-    cases = named + list(engine_cases.drawn(seed, count))
+    graphs = list(engine_cases.graphs(seed, count // 4))
+    cases = named + graphs + list(engine_cases.drawn(seed, count))
     asked = []
     for index, c in enumerate(cases):
         known = set(c[0])
@@ -202,7 +198,7 @@ def main():
         problems = []
         hops += len(rows)
         errors += error is not None
-        number, lines = engine_rows.differences(relative(my_rows), relative(rows), 14)
+        number, lines = engine_rows.differences(my_rows, rows, 14, renumber=True)
         if number:
             wrong["hops"] += 1
             problems += lines
@@ -218,8 +214,8 @@ def main():
             print("case %d %s: %s" % (index, c[0], c[1].replace("\n", " / ")))
             print("\n".join("  " + p for p in problems))
     replay.close()
-    print("torch %s, seed %d: %d named and %d random cases (%d raise), %d hops; cases that differ in hops %d, in values %d, in errors %d"
-          % (version.split()[0], seed, len(named), len(cases) - len(named), errors, hops, wrong["hops"], wrong["values"], wrong["errors"]))
+    print("torch %s, seed %d: %d named cases, %d random graphs, %d random calls (%d raise), %d hops; cases that differ in hops %d, in values %d, in errors %d"
+          % (version.split()[0], seed, len(named), len(graphs), len(cases) - len(named) - len(graphs), errors, hops, wrong["hops"], wrong["values"], wrong["errors"]))
     return 1 if any(wrong.values()) or len(recorded) != len(cases) else 0
 
 

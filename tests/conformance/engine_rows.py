@@ -103,7 +103,7 @@ def run(program):
 
 def comparable(rows, embedded):
     """What stock's recorder can't see is taken from ours: it finds nodes by the results of calls, so not those of calls that raise, those inside a
-    CopySlices, or a view's new node that is made when the view is read. A node that a CopySlices runs has the CopySlices' name in its recordings."""
+    CopySlices, or, at most times, a view's new node that is made when the view is read. A node that a CopySlices runs has the CopySlices' name in its recordings."""
     out, above = [], []
     for r in rows:
         del above[r.depth:]
@@ -114,14 +114,23 @@ def comparable(rows, embedded):
             nodes = []
         if embedded and slices:
             nodes = [n for n in nodes if n[0] in ("CopySlices", "AsStridedBackward0")]
-        elif embedded and r.op != "aten::as_strided":
+        elif not slices and r.op != "aten::as_strided":
             nodes = [n for n in nodes if n[0] != "AsStridedBackward0"]
         inner = r.kind == "backward_node" and r.depth and above[r.depth - 1].kind == "backward_node"
         out.append(replace(r, op="inside CopySlices" if inner else r.op, nodes=tuple(nodes)))
     return out
 
 
-def differences(ours, theirs, limit=30):
-    a, b = [r.text() for r in comparable(theirs, False)], [r.text() for r in comparable(ours, True)]
+def relative(rows):
+    """Sequence numbers counted from the first node."""
+    first = min((n[1] for r in rows for n in r.nodes), default=0)
+    return [replace(r, nodes=tuple((name, seq - first, edges) for name, seq, edges in r.nodes)) for r in rows]
+
+
+def differences(ours, theirs, limit=30, renumber=False):
+    sides = [comparable(theirs, False), comparable(ours, True)]
+    a, b = ([r.text() for r in (relative(side) if renumber else side)] for side in sides)
+    if a == b:
+        return 0, []
     lines = [x for x in difflib.unified_diff(a, b, "stock", "embedded", n=1, lineterm="")]
     return sum(x[0] in "+-" and not x.startswith(("+++", "---")) for x in lines), lines[:limit]

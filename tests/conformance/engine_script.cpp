@@ -1,5 +1,6 @@
 // Runs operators by name, for comparison with stock. One command a line, fields between tabs; "." ends an answer.
 //   seed N | tensor NAME dtype sizes strides values requires_grad | number NAME VALUE (a Python number as a tensor)
+//   data NAME OTHER (its .data)
 //   call NAME op.overload [argument...]   `$name`, `[1, 2]`, `None`, `True`, numbers, `dtype:float64`, `format:preserve`
 //   push no_grad|enable_grad|inference|factory | pop | backward NAME [keep] | drop NAME
 //   show NAME | grad NAME | hops
@@ -69,6 +70,7 @@ class Script {
     if (what == "seed") kernels::manual_seed(std::stoull(f.at(1)));
     else if (what == "tensor") make(f);
     else if (what == "number") tensors_[f.at(1)] = kernels::wrapped(value(f.at(2), "Scalar"));
+    else if (what == "data") tensors_[f.at(1)] = Tensor(Ref<KeyedObject>(tensors_.at(f.at(2)).impl().detached(make_ref<VersionCounter>())));
     else if (what == "call") call(f);
     else if (what == "push") guards_.push_back(std::make_unique<Guard>(f.at(1)));
     else if (what == "pop") guards_.pop_back();
@@ -130,10 +132,10 @@ class Script {
   }
 
   void run_backward(const Tensor& root, bool keep) {
-    std::vector<Tensor> grads;
-    {
+    std::vector<Tensor> grads(1);
+    if (requires_grad(root)) {
       BelowADInplaceOrView factory;
-      grads.push_back(ops::ones_like::call(root, {}, {}, {}, {}, MemoryFormat::Preserve));
+      grads[0] = ops::ones_like::call(root, {}, {}, {}, {}, MemoryFormat::Preserve);
     }
     backward(std::span(&root, 1), std::move(grads), {keep, false});
   }
