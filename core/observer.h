@@ -18,6 +18,8 @@ class HopValues {
   ~HopValues() = default;
 };
 
+class Node;  // core/autograd
+
 /// One hop, while it runs. An observer may change where it goes: `go_to`, or another `kernel`.
 struct Hop {
   const OperatorEntry* op;
@@ -40,6 +42,11 @@ class Observer {
   virtual void begin(Hop&) = 0;
   /// Each begin has one end; `results` is null when the hop raised.
   virtual void end(Hop&, const HopValues* results) noexcept = 0;
+  /// A node of the autograd graph was made, by the kernel that runs.
+  virtual void node_made(Node&) {}
+  /// Backward runs a node; calls between are its. AccumulateGrad too.
+  virtual void node_begin(Node&) {}
+  virtual void node_end(Node&) noexcept {}
 };
 
 namespace detail {

@@ -47,6 +47,13 @@ class Ref {
   bool operator==(const Ref& o) const { return p_ == o.p_; }
   /// Gives the ownership away, for storage that counts by hand.
   T* release() { return std::exchange(p_, nullptr); }
+  /// An owner of what may be going just now; empty then. The caller sees to it that the memory is still there.
+  static Ref lock(T* p) {
+    uint32_t n = p ? p->owners_.load(std::memory_order_relaxed) : 0;
+    while (n != 0 && !p->owners_.compare_exchange_weak(n, n + 1, std::memory_order_acquire)) {
+    }
+    return n ? adopt(p) : Ref();
+  }
   static Ref adopt(T* p) {
     Ref r;
     r.p_ = p;

@@ -25,9 +25,9 @@ def under_torch(main):
 class Replay:
     """One process, one dispatcher."""
 
-    def __init__(self, part="core"):
+    def __init__(self, part="core", *arguments):
         path = os.environ.get("PEEL_%s_REPLAY" % part.upper()) or os.path.join(harness.ROOT, "build", "tests", "conformance", "peel_%s_replay" % part)
-        self.process = subprocess.Popen([path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.process = subprocess.Popen([path, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
     def send_all(self, commands):
         """Many commands, one answer list each; written by another thread, as both pipes can be full."""

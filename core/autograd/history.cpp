@@ -1,0 +1,130 @@
+#include "core/autograd/history.h"
+
+#include <mutex>
+
+#include "core/autograd/special_nodes.h"
+#include "core/dispatch/error.h"
+
+namespace peel::core {
+
+GradMeta* grad_meta(const Tensor& t) { return static_cast<GradMeta*>(t.impl().autograd.get()); }
+
+GradMeta& make_grad_meta(const Tensor& t) {
+  if (!t.impl().autograd) t.impl().autograd = std::make_unique<GradMeta>();
+  return *grad_meta(t);
+}
+
+Ref<Node> grad_node(const Tensor& t) {
+  GradMeta* meta = grad_meta(t);
+  if (!meta) return {};
+  if (!meta->base.defined() || !requires_grad(meta->base)) return meta->node;
+  const uint32_t now = t.impl().current_version();
+  if (meta->version != now) {
+    auto node = make_node<AsStridedNode>(t, meta->base);
+    node->set_next_edges(next_edges(meta->base));
+    meta->output = node->add_input(t);
+    meta->node = node;
+    meta->version = now;
+  }
+  return meta->node;
+}
+
+bool requires_grad(const Tensor& t) {
+  const GradMeta* meta = grad_meta(t);
+  if (!meta) return false;
+  return meta->requires_grad() || (meta->base.defined() && requires_grad(meta->base));
+}
+
+Tensor& set_requires_grad(Tensor& t, bool on) {
+  t.impl().set_requires_grad(on, +[]() -> std::unique_ptr<AutogradMeta> { return std::make_unique<GradMeta>(); });
+  return t;
+}
+
+Edge gradient_edge(const Tensor& t) {
+  if (Ref<Node> node = grad_node(t)) return {std::move(node), grad_meta(t)->output};
+  GradMeta* meta = grad_meta(t);
+  if (!meta || !meta->wants) return {};
+  const std::lock_guard lock(AccumulateGrad::mutex());
+  Ref<Node> node = Ref<Node>::lock(meta->accumulator);
+  if (!node) {
+    node = make_node<AccumulateGrad>(t);
+    meta->accumulator = node.get();
+  }
+  return {std::move(node), 0};
+}
+
+namespace {
+
+void set_edge(const Tensor& t, Ref<Node> node, uint32_t output) {
+  GradMeta& meta = make_grad_meta(t);
+  meta.node = std::move(node);
+  meta.output = output;
+  if (meta.base.defined()) meta.version = t.impl().current_version();
+}
+
+}  // namespace
+
+void set_history(const Tensor& result, const Ref<Node>& node) {
+  if (!is_differentiable(result.dtype())) throw Error(std::string("Autograd not support dtype: ") + to_string(result.dtype()));
+  const uint32_t number = node->add_input(result);
+  set_edge(result, node, number);
+}
+
+void rebase_history(Tensor& written, Ref<Node> node) {
+  GradMeta* meta = grad_meta(written);
+  if (!meta || !meta->base.defined()) {
+    const uint32_t number = node->add_input(written);
+    set_edge(written, std::move(node), number);
+    return;
+  }
+  node->add_input(written);
+  const auto slices = make_node<CopySlices>(meta->base, written, std::move(node));
+  set_edge(meta->base, slices, 0);
+  grad_node(written);  // its history is new as well
+}
+
+void check_in_place(const Tensor& t, bool any_needs_grad) {
+  if (!any_needs_grad || !grad_state.grad_mode) return;
+  const GradMeta* meta = grad_meta(t);
+  if (meta && meta->base.defined()) {
+    if (meta->creation == CreationMode::kNoGrad) {
+      throw Error("A view was created in no_grad mode and is being modified inplace with grad mode enabled. Given that this use case is ambiguous "
+                  "and error-prone, it is forbidden. You can clarify your code by moving both the view and the inplace either both inside the "
+                  "no_grad block (if you don't want the inplace to be tracked) or both outside (if you want the inplace to be tracked).");
+    }
+    if (meta->creation == CreationMode::kInference) {
+      throw Error("A view was created in inference mode and is being modified inplace in normal mode. Given that this use case is ambiguous and "
+                  "error-prone, it is forbidden. You can clarify your code by moving both the view and the inplace either both inside the "
+                  "inference_mode block (if you don't want the inplace to be tracked) or both outside (if you want the inplace to be tracked).");
+    }
+    const GradMeta* base = grad_meta(meta->base);
+    if (base && base->wants && !base->node) {
+      throw Error("a view of a leaf Variable that requires grad is being used in an in-place operation.");
+    }
+  }
+  if (meta && meta->wants && !meta->node) throw Error("a leaf Variable that requires grad is being used in an in-place operation.");
+}
+
+void refuse_out(const char* op, const Tensor& out, bool any_needs_grad) {
+  if (any_needs_grad || needs_grad(out)) {
+    throw Error(std::string(op) + "(): functions with out=... arguments don't support automatic differentiation, but one of the arguments requires grad.");
+  }
+}
+
+Tensor as_view(const Tensor& base, Tensor view, ViewKind kind) {
+  if (base.is_inference()) return view;
+  TensorImpl& impl = view.impl();
+  impl.version = base.impl().version;
+  if (kind == ViewKind::kNotDifferentiable) return view;
+  const GradMeta* of_base = grad_meta(base);
+  const bool chained = of_base && of_base->base.defined();
+  CreationMode mode = grad_state.inference_mode ? CreationMode::kInference : grad_state.grad_mode ? CreationMode::kDefault : CreationMode::kNoGrad;
+  if (chained && (mode == CreationMode::kDefault || of_base->creation == CreationMode::kInference)) mode = of_base->creation;
+  GradMeta& meta = make_grad_meta(view);
+  meta.base = chained ? of_base->base : base;
+  meta.creation = mode;
+  meta.version = impl.current_version();
+  return view;
+}
+
+}  // namespace peel::core

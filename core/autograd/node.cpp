@@ -1,0 +1,56 @@
+#include "core/autograd/node.h"
+
+#include <algorithm>
+
+#include "core/dispatch/error.h"
+#include "core/observer.h"
+
+namespace peel::core {
+namespace {
+
+thread_local uint64_t sequence_number = 0;
+// Edges of nodes that are going: emptied in a loop by the outermost one.
+thread_local std::vector<Edge>* dying = nullptr;
+
+}  // namespace
+
+uint64_t Node::next_sequence() { return sequence_number++; }
+uint64_t Node::peek_sequence() { return sequence_number; }
+
+Node::~Node() {
+  if (dying) {
+    dying->insert(dying->end(), std::make_move_iterator(next_.begin()), std::make_move_iterator(next_.end()));
+    return;
+  }
+  std::vector<Edge> rest = std::move(next_);
+  dying = &rest;
+  while (!rest.empty()) {
+    const Edge e = std::move(rest.back());
+    rest.pop_back();
+  }
+  dying = nullptr;
+}
+
+void Node::set_next_edges(std::vector<Edge> edges) {
+  next_ = std::move(edges);
+  for (const Edge& e : next_) {
+    if (e.node) topological_ = std::max(topological_, e.node->topological() + 1);
+  }
+}
+
+uint32_t Node::add_input(const Tensor& t) {
+  InputMetadata m;
+  if (t.defined()) m = {SizeVector(t.sizes().begin(), t.sizes().end()), t.dtype(), true};
+  inputs_.push_back(std::move(m));
+  return static_cast<uint32_t>(inputs_.size() - 1);
+}
+
+void announce(Node& n) {
+  if (Observer* o = observer()) o->node_made(n);
+}
+
+std::vector<Tensor> NotImplementedNode::apply(std::vector<Tensor>) {
+  throw NotImplemented(std::string("derivative for aten::") + op_ + " is not implemented");
+}
+
+}  // namespace peel::core

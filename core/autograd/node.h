@@ -1,0 +1,81 @@
+// The graph that backward walks: nodes, and edges from each to the nodes of its inputs.
+#pragma once
+#include <span>
+#include <vector>
+
+#include "core/tensor/tensor.h"
+
+namespace peel::core {
+
+class Node;
+/// Where a gradient goes: which input of which node. No node: nowhere.
+struct Edge {
+  Ref<Node> node;
+  uint32_t input = 0;
+};
+
+/// What a gradient for one input must look like.
+struct InputMetadata {
+  SizeVector sizes;
+  ScalarType dtype = ScalarType::Float;
+  bool defined = false;
+};
+
+/// One step of backward. Made through make_node.
+class Node : public RefCounted {
+ public:
+  static constexpr uint64_t kLast = UINT64_MAX;  // AccumulateGrad's sequence number: it takes none of the thread's
+  explicit Node(uint64_t sequence = next_sequence()) : sequence_(sequence) {}
+  /// Ends deep graphs without deep recursion.
+  ~Node() override;
+  virtual const char* name() const = 0;
+  /// One gradient per input of the forward operator; undefined where none is needed.
+  virtual std::vector<Tensor> apply(std::vector<Tensor> grads) = 0;
+  /// Lets saved tensors go, after backward without retain_graph.
+  virtual void release() {}
+
+  /// Of this thread, from 0. Later nodes run first.
+  uint64_t sequence() const { return sequence_; }
+  static uint64_t next_sequence();
+  static uint64_t peek_sequence();
+  /// Longest path to a leaf.
+  uint64_t topological() const {
+    seen_ = true;
+    return topological_;
+  }
+  const std::vector<Edge>& next_edges() const { return next_; }
+  void set_next_edges(std::vector<Edge>);
+  /// Whether the gradient number `i` is wanted by anyone.
+  bool should_compute(size_t i) const { return i < next_.size() && next_[i].node; }
+  const std::vector<InputMetadata>& inputs() const { return inputs_; }
+  /// Another output of the forward operator; its number.
+  uint32_t add_input(const Tensor&);
+
+ private:
+  std::vector<Edge> next_;
+  std::vector<InputMetadata> inputs_;
+  uint64_t sequence_, topological_ = 0;
+  mutable bool seen_ = false;
+};
+
+/// Tells the observer.
+void announce(Node&);
+template <class T, class... A>
+Ref<T> make_node(A&&... a) {
+  Ref<T> node = make_ref<T>(std::forward<A>(a)...);
+  announce(*node);
+  return node;
+}
+
+/// An operator without a derivative formula: only running it is an error.
+class NotImplementedNode final : public Node {
+ public:
+  explicit NotImplementedNode(const char* op) : op_(op) {}
+  const char* name() const override { return "NotImplemented"; }
+  std::vector<Tensor> apply(std::vector<Tensor>) override;
+
+ private:
+  const char* op_;
+};
+
+}  // namespace peel::core

@@ -1,0 +1,69 @@
+#include "core/autograd/saved_variable.h"
+
+#include "core/dispatch/error.h"
+
+namespace peel::core {
+namespace {
+
+// `MulBackward0` -> `Mul`, as the error has it; other numbers than 0 stay. Nodes that no formula made have their full C++ name there.
+std::string forward_name(const char* node) {
+  std::string out = node;
+  const size_t at = out.find("Backward");
+  const std::string number = at == std::string::npos ? "" : out.substr(at + 8);
+  if (number.find_first_of("0123456789") != 0) return "torch::autograd::" + out;
+  return out.substr(0, at) + (number == "0" ? "" : number);
+}
+
+std::string type_name(const Tensor& t) {
+  return std::string("torch.") + (t.device().type == 0 ? "" : to_string(t.device()) + ".") + to_string(t.dtype()) + "Tensor";
+}
+
+}  // namespace
+
+SavedVariable::SavedVariable(const Tensor& t, bool output) {
+  if (!t.defined()) return;
+  if (t.is_inference()) {
+    throw Error("Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in computation tracked by "
+                "autograd. To work around this, you can make a clone to get a normal tensor and use it in autograd, or use `torch.no_grad()` instead "
+                "of `torch.inference_mode()`.");
+  }
+  version_ = t.impl().current_version();
+  detached_ = output && grad_node(t);
+  if (detached_) output_number_ = grad_meta(t)->output;
+  data_ = detached_ ? Tensor(Ref<KeyedObject>(t.impl().detached(t.impl().version))) : t;
+}
+
+Tensor SavedVariable::unpack(Node* owner) const {
+  if (released_) {
+    throw Error("Trying to backward through the graph a second time (or directly access saved tensors after they have already been freed). Saved "
+                "intermediate values of the graph are freed when you call .backward() or autograd.grad(). Specify retain_graph=True if you need to "
+                "backward through the graph a second time or if you need to access saved tensors after calling backward.");
+  }
+  if (!data_.defined()) return {};
+  const uint32_t now = data_.impl().current_version();
+  if (now != version_) {
+    const Ref<Node> made_by = detached_ ? Ref<Node>(owner) : grad_node(data_);
+    std::string text = "one of the variables needed for gradient computation has been modified by an inplace operation: [" + type_name(data_) + " " +
+                       to_text(data_.sizes()) + "]";
+    if (made_by) {
+      const uint32_t number = detached_ ? output_number_ : grad_meta(data_)->output;
+      text += ", which is output " + std::to_string(number) + " of " + forward_name(made_by->name()) + ",";
+    }
+    throw Error(text + " is at version " + std::to_string(now) + "; expected version " + std::to_string(version_) +
+                " instead. Hint: enable anomaly detection to find the operation that failed to compute its gradient, with "
+                "torch.autograd.set_detect_anomaly(True, check_nan=False).");
+  }
+  if (!detached_) return data_;
+  Tensor out(Ref<KeyedObject>(data_.impl().detached(data_.impl().version)));
+  GradMeta& meta = make_grad_meta(out);
+  meta.node = Ref<Node>(owner);
+  meta.output = output_number_;
+  return out;
+}
+
+void SavedVariable::release() {
+  if (data_.defined()) released_ = true;
+  data_ = Tensor();
+}
+
+}  // namespace peel::core

@@ -1,0 +1,26 @@
+// A tensor that a node keeps for backward, with the version that it had.
+#pragma once
+#include "core/autograd/history.h"
+
+namespace peel::core {
+
+class SavedVariable {
+ public:
+  static constexpr bool kOutput = true;
+  SavedVariable() = default;
+  /// `output`: it is the node's own result, of which only the data is kept, as the node can't own itself. Error for inference tensors.
+  explicit SavedVariable(const Tensor&, bool output = false);
+  explicit SavedVariable(const std::optional<Tensor>& t) : SavedVariable(t ? *t : Tensor()) {}
+  /// Errors when it was written since, or released. `owner`: the node whose result it is.
+  Tensor unpack(Node* owner = nullptr) const;
+  void release();
+  bool defined() const { return data_.defined(); }
+  uint32_t saved_version() const { return version_; }
+
+ private:
+  Tensor data_;
+  uint32_t version_ = 0, output_number_ = 0;
+  bool detached_ = false, released_ = false;
+};
+
+}  // namespace peel::core

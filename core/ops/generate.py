@@ -1,0 +1,93 @@
+"""Writes the C++ that follows from native_functions.yaml and derivatives.yaml.
+
+    generate.py NATIVE DERIVATIVES OUT_FOLDER
+"""
+import os
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import autograd_kernels  # noqa: E402
+import schema  # noqa: E402
+
+TOP = "// Generated from native_functions.yaml and derivatives.yaml.\n"
+
+
+def entry_points(functions):
+    header = [TOP + '#pragma once\n#include "core/ops/types.h"\n\nnamespace peel::core::ops {\n']
+    source = [TOP + '#include "ops_generated/ops.h"\n\n#include "core/dispatch/library.h"\n#include "core/ops/load.h"\n\nnamespace peel::core::ops {\n'
+              "// Found at the first call: schemas are there by then.\n"]
+    for f in functions:
+        returned = "return " if f.result != "void" else ""
+        header.append("/// aten::%s\nstruct %s {\n  using Signature = %s(%s);\n  static %s call(%s);\n  static %s redispatch(DispatchKeySet keys%s);\n};\n"
+                      % (f.schema, f.id, f.result, f.types, f.result, f.parameters(defaults=True), f.result, f.arguments and ", " + f.parameters()))
+        source.append("static const TypedOperatorHandle<%s::Signature>& handle_%s() {\n  static const auto op = Dispatcher::get().find_schema_or_throw("
+                      '"aten::%s", "%s").typed<%s::Signature>();\n  return op;\n}\n%s %s::call(%s) {\n  %shandle_%s().call(%s);\n}\n'
+                      "%s %s::redispatch(DispatchKeySet keys_%s) {\n  %shandle_%s().redispatch(keys_%s);\n}\n"
+                      % (f.id, f.id, f.base, f.overload or "", f.id, f.result, f.id, f.parameters(), returned, f.id, f.names,
+                         f.result, f.id, f.arguments and ", " + f.parameters(), returned, f.id, f.arguments and ", " + f.names))
+    header.append("}  // namespace peel::core::ops\n")
+    source.append("}  // namespace peel::core::ops\n\nnamespace peel::core {\nvoid define_operators(Library& m) {\n")
+    source += ['  m.def("%s");\n' % f.schema for f in functions]
+    source.append("}\n}  // namespace peel::core\n")
+    return "".join(header), "".join(source)
+
+
+def backend_select(functions):
+    """For operators that get a backend from their options."""
+    out = [TOP + '#include "core/dispatch/library.h"\n#include "core/ops/load.h"\n#include "core/ops/options.h"\n#include "ops_generated/ops.h"\n\nnamespace peel::core {\nnamespace {\nnamespace backend_select {\n']
+    chosen = [f for f in functions if f.chooses_backend and not f.implicit]
+    for f in chosen:
+        tensors = [a.name for a in f.arguments if a.tensor]
+        out.append("%s %s(%s) {\n  return ops::%s::redispatch(chosen_backend(dtype, layout, device, keys_of(%s)), %s);\n}\n"
+                   % (f.result, f.id, f.parameters(), f.id, ", ".join(tensors), f.names))
+    out.append("}  // namespace backend_select\n}  // namespace\n\nvoid register_backend_select(Library& m) {\n")
+    # Composites have a kernel there that passes on with the same set, so that their calls show the key.
+    out += ['  m.impl("%s", kernel<&backend_select::%s>());\n' % (f.full, f.id) for f in chosen]
+    for f in functions:
+        if f.chooses_backend and f.implicit:
+            out.append('  m.impl("%s", kernel([](DispatchKeySet keys_, %s) -> %s { return ops::%s::redispatch(keys_ & DispatchKeySet::full_after(DispatchKey::BackendSelect), %s); }));\n'
+                       % (f.full, f.parameters(), f.result, f.id, f.names))
+    return "".join(out) + "}\n}  // namespace peel::core\n"
+
+
+def kernels(functions):
+    """Declarations of what kernels/ has to define, and their registration."""
+    header, seen = [TOP + '#pragma once\n#include "core/ops/types.h"\n\nnamespace peel::kernels {\nusing namespace core;\n'], set()
+    keys = {}
+    for f in functions:
+        for key, name in f.dispatch.items():
+            keys.setdefault(key, []).append((f, name))
+            if (name, f.types) not in seen:
+                seen.add((name, f.types))
+                header.append("%s %s(%s);\n" % (f.result, name, f.parameters()))
+    header.append("}  // namespace peel::kernels\n")
+    out = [TOP + '#include "core/dispatch/library.h"\n#include "core/ops/load.h"\n#include "ops_generated/kernels.h"\n\nnamespace peel::core {\n\n'
+           "void register_kernels(std::vector<Library>* libraries) {\n"]
+    for key, implementations in keys.items():
+        out.append('  {\n    Library& m = libraries->emplace_back(Library::Kind::kImpl, "aten", DispatchKey::%s, __FILE__, __LINE__);\n' % key)
+        out += ['    m.impl("%s", kernel<static_cast<%s (*)(%s)>(&kernels::%s)>());\n' % (f.full, f.result, f.types, name) for f, name in implementations]
+        out.append("  }\n")
+    return "".join(header), "".join(out) + "}\n\n}  // namespace peel::core\n"
+
+
+def main():
+    native, derivatives, out = sys.argv[1:4]
+    functions, table = schema.load(native, derivatives)
+    files = {}
+    files["ops.h"], files["ops.cpp"] = entry_points(functions)
+    files["kernels.h"], files["register_kernels.cpp"] = kernels(functions)
+    files["backend_select.cpp"] = backend_select(functions)
+    files["nodes.h"], files["nodes.cpp"] = autograd_kernels.nodes(table)
+    files["autograd.cpp"] = autograd_kernels.autograd(functions, table)
+    files["in_place_or_view.cpp"] = autograd_kernels.in_place_or_view(functions)
+    os.makedirs(out, exist_ok=True)
+    for name, text in files.items():
+        path = os.path.join(out, name)
+        if not os.path.exists(path) or open(path).read() != text:  # unchanged files aren't compiled again
+            with open(path, "w") as f:
+                f.write(text)
+    with open(os.path.join(out, "stamp"), "w"):
+        pass
+
+
+main()

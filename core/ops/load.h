@@ -1,0 +1,16 @@
+// What the generated code registers. kernels/load.h puts it together.
+#pragma once
+#include <vector>
+
+#include "core/dispatch/library.h"
+
+namespace peel::core {
+
+void define_operators(Library& def);
+void register_backend_select(Library& impl);
+void register_autograd(Library& impl);
+void register_in_place_or_view(Library& impl);
+/// One library a key; defined beside the kernels.
+void register_kernels(std::vector<Library>*);
+
+}  // namespace peel::core

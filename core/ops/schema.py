@@ -1,0 +1,209 @@
+"""Reads native_functions.yaml and derivatives.yaml: PyTorch's schema language, and as much of YAML as they use.
+Standard library only, as the build runs it."""
+import re
+
+
+def entries(path):
+    """A list of dictionaries; a nested block is a dictionary of its lines."""
+    out, block = [], None
+    for number, raw in enumerate(open(path), 1):
+        line = re.sub(r"(^|\s)#.*$", "", raw.rstrip("\n"))
+        if not line.strip():
+            continue
+        m = re.match(r"(- |    |  )([\w., ]+?):(?: (.*))?$", line)
+        if not m:
+            raise SystemExit("%s:%d: not understood: %s" % (path, number, raw.strip()))
+        indent, key, value = m.groups()
+        if indent == "- ":
+            out.append({"place": "%s:%d" % (path.rsplit("/", 1)[-1], number)})
+        if indent == "    ":
+            block[key] = value
+        elif value is None:
+            block = out[-1][key] = {}
+        else:
+            out[-1][key] = value
+    return out
+
+
+PLAIN = {"int": "int64_t", "SymInt": "int64_t", "float": "double", "bool": "bool", "ScalarType": "ScalarType", "Layout": "Layout", "Device": "Device",
+         "MemoryFormat": "MemoryFormat", "str": "std::string_view"}
+HELD = {"std::string_view": "std::string", "Sizes": "SizeVector", "std::optional<Sizes>": "std::optional<SizeVector>"}
+
+
+class Argument:
+    def __init__(self, text, keyword):
+        m = re.fullmatch(r"(Tensor|[A-Za-z]+)(\((\w+)(!?)\))?(\[(\d*)\])?(\?)? (\w+)(?:=(.*))?", text)
+        if not m:
+            raise SystemExit("argument not understood: " + text)
+        self.type, _, self.alias, written, self.list, _, self.optional, self.name, self.default = m.groups()
+        self.keyword, self.written = keyword, bool(written)
+        self.tensor = self.type == "Tensor"
+
+    @property
+    def cpp(self):
+        """As kernels take it."""
+        if self.tensor:
+            if self.list:
+                return "std::span<const Tensor>"
+            return "const std::optional<Tensor>&" if self.optional else "Tensor&" if self.written else "const Tensor&"
+        if self.type == "Scalar":
+            return "const std::optional<Scalar>&" if self.optional else "const Scalar&"
+        if self.type == "Generator":
+            return "const std::optional<GeneratorHandle>&"
+        if self.list:
+            return "std::optional<Sizes>" if self.optional else "Sizes"
+        return "std::optional<%s>" % PLAIN[self.type] if self.optional else PLAIN[self.type]
+
+    @property
+    def held(self):
+        """As a node keeps it."""
+        plain = self.cpp.removeprefix("const ").removesuffix("&")
+        return HELD.get(plain, plain)
+
+    @property
+    def cpp_default(self):
+        if self.default is None:
+            return ""
+        words = {"None": "{}", "True": "true", "False": "false", "Mean": "1", "[]": "{}"}
+        return " = " + words.get(self.default, self.default)
+
+
+def split(text):
+    """At commas outside brackets."""
+    parts, depth, start = [], 0, 0
+    for i, c in enumerate(text):
+        depth += c in "([" and 1 or c in ")]" and -1 or 0
+        if c == "," and depth == 0:
+            parts.append(text[start:i].strip())
+            start = i + 1
+    return [p for p in parts + [text[start:].strip()] if p]
+
+
+class Function:
+    """One operator overload."""
+
+    def __init__(self, entry):
+        self.place, self.schema = entry["place"], entry["func"]
+        m = re.fullmatch(r"(\w+)(?:\.(\w+))?\((.*)\) -> (.*)", self.schema)
+        if not m:
+            raise SystemExit("%s: schema not understood: %s" % (self.place, self.schema))
+        self.base, self.overload, arguments, returns = m.groups()
+        self.full = self.base + ("." + self.overload if self.overload else "")
+        self.id = self.full.replace(".", "_")
+        self.arguments, keyword = [], False
+        for part in split(arguments):
+            if part == "*":
+                keyword = True
+            else:
+                self.arguments.append(Argument(part, keyword))
+        self.returned = split(returns[1:-1]) if returns.startswith("(") else [returns]
+        self.dispatch = {key: kernel for keys, kernel in entry.get("dispatch", {}).items() for key in keys.split(", ")}
+        if not self.dispatch:
+            self.dispatch = {"CompositeImplicitAutograd": self.id}
+        self.implicit = "CompositeImplicitAutograd" in self.dispatch
+        # A person writes these: the kernel stands in core/autograd under the operator's name.
+        self.manual = entry.get("autograd") == "manual"
+
+    @property
+    def written(self):
+        return [a for a in self.arguments if a.written]
+
+    @property
+    def inplace(self):
+        return bool(self.written) and self.base.endswith("_") and self.arguments[0].written
+
+    @property
+    def out(self):
+        return bool(self.written) and not self.inplace
+
+    @property
+    def viewed(self):
+        """The argument that the result looks at."""
+        if self.written or not self.returned[0].startswith("Tensor("):
+            return None
+        return next((a for a in self.arguments if a.alias), None)
+
+    @property
+    def result(self):
+        types = [self._result(r) for r in self.returned]
+        return "void" if not types else types[0] if len(types) == 1 else "std::tuple<%s>" % ", ".join(types)
+
+    def _result(self, text):
+        kind = text.split(" ")[0]
+        if kind.startswith("Tensor"):
+            if kind.endswith("]"):
+                return "std::vector<Tensor>"
+            return "Tensor&" if "!" in kind else "Tensor"
+        return "Scalar" if kind == "Scalar" else PLAIN[kind]
+
+    def parameters(self, defaults=False):
+        last = max([i for i, a in enumerate(self.arguments) if not a.cpp_default], default=-1)  # C++ has them at the end only
+        return ", ".join("%s %s%s" % (a.cpp, a.name, a.cpp_default if defaults and i > last else "") for i, a in enumerate(self.arguments))
+
+    @property
+    def names(self):
+        return ", ".join(a.name for a in self.arguments)
+
+    @property
+    def types(self):
+        return ", ".join(a.cpp for a in self.arguments)
+
+    @property
+    def chooses_backend(self):
+        """BackendSelect decides from the options; of `_like` and `new_` functions the tensor does."""
+        options = {"dtype", "layout", "device", "pin_memory"} <= {a.name for a in self.arguments}
+        return options and not self.base.endswith("_like") and not self.base.startswith("new_")
+
+
+ATTRIBUTES = {"sizes": "SizeVector", "strides": "SizeVector", "dtype": "ScalarType", "numel": "int64_t", "offset": "int64_t"}
+
+
+class Derivative:
+    """A node class: which gradients it gives and what it keeps for that."""
+
+    def __init__(self, entry, functions):
+        self.place, schema = entry["place"], entry["name"]
+        self.function = next((f for f in functions if f.schema == schema), None)
+        if not self.function:
+            raise SystemExit("%s: no such operator: %s" % (self.place, schema))
+        self.condition = entry.get("condition")
+        self.formulas = []  # (argument, formula with kept names, names kept)
+        self.kept = {}      # name -> (kind, C++ type, expression)
+        self.not_differentiable = [k for k, v in entry.items() if v == "not_differentiable"]
+        for a in self.function.arguments:
+            if a.tensor and a.name in entry and a.name not in self.not_differentiable:
+                self.formulas.append((a, *self._keep(entry[a.name])))
+        words = "".join(w[0].upper() + w[1:] for w in self.function.base.strip("_").split("_"))
+        self.name = words + "Backward"  # numbered later
+
+    def _keep(self, formula):
+        used = []
+
+        def attribute(m):
+            name = m.group(1) + "_" + m.group(2)
+            self.kept[name] = ("value", ATTRIBUTES[m.group(2)], "kept_%s(%s)" % (m.group(2), m.group(1)))
+            used.append(name)
+            return name
+        tensors = [a.name for a in self.function.arguments if a.tensor]
+        pattern = r"\b(%s|result)\.(%s)\(\)" % ("|".join(tensors), "|".join(ATTRIBUTES))
+        formula = re.sub(pattern, attribute, formula)
+        for a in self.function.arguments:
+            if re.search(r"(?<![.\w])%s\b(?!\()" % a.name, formula):
+                self.kept[a.name] = ("tensor" if a.tensor else "value", a.held, a.name)
+                used.append(a.name)
+        if re.search(r"\bresult\b", formula):
+            self.kept["result"] = ("result", "Tensor", "result")
+            used.append("result")
+        return formula, used
+
+
+def load(native, derivatives):
+    functions = [Function(e) for e in entries(native)]
+    table, count = {}, {}
+    for e in entries(derivatives):
+        d = Derivative(e, functions)
+        number = int(e.get("number", count.get(d.name, 0)))
+        count[d.name] = number + 1
+        d.name += str(number)
+        table[d.function.full] = d
+    return functions, table

@@ -1,0 +1,91 @@
+// New tensors out of smaller calls, and casts.
+#include "kernels/cpu/random.h"
+#include "ops_generated/kernels.h"
+#include "ops_generated/ops.h"
+
+namespace peel::kernels {
+
+using Type = std::optional<ScalarType>;
+using LayoutArgument = std::optional<Layout>;
+using DeviceArgument = std::optional<Device>;
+using Flag = std::optional<bool>;
+using Format = std::optional<MemoryFormat>;
+
+namespace {
+
+bool dense(const Tensor& t) { return is_non_overlapping_and_dense(t.sizes(), t.strides()); }
+
+}  // namespace
+
+Tensor ones(Sizes size, Type dtype, LayoutArgument layout, DeviceArgument device, Flag pin) {
+  Tensor out = ops::empty_memory_format::call(size, dtype, layout, device, pin);
+  return ops::fill__Scalar::call(out, 1.0);
+}
+Tensor zeros(Sizes size, Type dtype, LayoutArgument layout, DeviceArgument device, Flag pin) {
+  Tensor out = ops::empty_memory_format::call(size, dtype, layout, device, pin);
+  return ops::zero_::call(out);
+}
+Tensor randn(Sizes size, Type dtype, LayoutArgument layout, DeviceArgument device, Flag pin) {
+  Tensor out = ops::empty_memory_format::call(size, dtype, layout, device, pin);
+  return ops::normal_::call(out, 0, 1);
+}
+
+Tensor empty_like(const Tensor& self, Type dtype, LayoutArgument layout, DeviceArgument device, Flag pin, Format format) {
+  const ScalarType t = dtype.value_or(self.dtype());
+  const Device d = device.value_or(self.device());
+  const LayoutArgument l = layout.value_or(Layout::Strided);
+  if (format.value_or(MemoryFormat::Preserve) != MemoryFormat::Preserve) {
+    return ops::empty_memory_format::call(self.sizes(), t, l, d, pin.value_or(false), format);
+  }
+  const SizeVector strides = like_strides(self.sizes(), self.strides());
+  return ops::empty_strided::call(self.sizes(), strides, t, l, d, pin.value_or(false));
+}
+Tensor new_empty_strided(const Tensor& self, Sizes size, Sizes stride, Type dtype, LayoutArgument layout, DeviceArgument device, Flag pin) {
+  return ops::empty_strided::call(size, stride, dtype.value_or(self.dtype()), layout.value_or(Layout::Strided), device.value_or(self.device()), pin);
+}
+Tensor new_empty(const Tensor& self, Sizes size, Type dtype, LayoutArgument layout, DeviceArgument device, Flag pin) {
+  return ops::empty_memory_format::call(size, dtype.value_or(self.dtype()), layout.value_or(Layout::Strided), device.value_or(self.device()), pin);
+}
+Tensor new_zeros(const Tensor& self, Sizes size, Type dtype, LayoutArgument layout, DeviceArgument device, Flag pin) {
+  Tensor out = ops::new_empty::call(self, size, dtype, layout, device, pin);
+  return ops::zero_::call(out);
+}
+Tensor ones_like(const Tensor& self, Type dtype, LayoutArgument layout, DeviceArgument device, Flag pin, Format format) {
+  Tensor out = ops::empty_like::call(self, dtype, layout, device, pin, format);
+  return ops::fill__Scalar::call(out, 1.0);
+}
+Tensor zeros_like(const Tensor& self, Type dtype, LayoutArgument layout, DeviceArgument device, Flag pin, Format format) {
+  Tensor out = ops::empty_like::call(self, dtype, layout, device, pin, format);
+  return ops::zero_::call(out);
+}
+
+Tensor clone(const Tensor& self, Format format) {
+  Tensor out = format.value_or(MemoryFormat::Preserve) != MemoryFormat::Preserve ? ops::empty_like::call(self, {}, {}, {}, {}, format)
+               : dense(self) ? ops::empty_strided::call(self.sizes(), self.strides(), self.dtype(), Layout::Strided, self.device())
+                             : ops::empty_like::call(self);
+  return ops::copy_::call(out, self);
+}
+
+Tensor _to_copy(const Tensor& self, Type dtype, LayoutArgument, DeviceArgument device, Flag, bool non_blocking, Format format) {
+  const ScalarType t = dtype.value_or(self.dtype());
+  const Device d = device.value_or(self.device());
+  const bool keep = format.value_or(MemoryFormat::Preserve) == MemoryFormat::Preserve;
+  const SizeVector strides = like_strides(self.sizes(), self.strides());
+  Tensor out = keep ? ops::empty_strided::call(self.sizes(), strides, t, Layout::Strided, d)
+                    : ops::empty_memory_format::call(self.sizes(), t, Layout::Strided, d, {}, format);
+  return ops::copy_::call(out, self, non_blocking);
+}
+Tensor to_dtype(const Tensor& self, ScalarType dtype, bool non_blocking, bool copy, Format format) {
+  if (self.dtype() == dtype && !copy && format.value_or(MemoryFormat::Preserve) == MemoryFormat::Preserve) return self;
+  return ops::_to_copy::call(self, dtype, {}, {}, {}, non_blocking, format);
+}
+Tensor to_dtype_layout(const Tensor& self, Type dtype, LayoutArgument, DeviceArgument device, Flag, bool non_blocking, bool copy, Format format) {
+  const bool same = dtype.value_or(self.dtype()) == self.dtype() && device.value_or(self.device()) == self.device();
+  if (same && !copy && format.value_or(MemoryFormat::Preserve) == MemoryFormat::Preserve) return self;
+  return ops::_to_copy::call(self, dtype, {}, device, {}, non_blocking, format);
+}
+bool _has_compatible_shallow_copy_type(const Tensor& self, const Tensor& from) {
+  return self.device() == from.device();
+}
+
+}  // namespace peel::kernels

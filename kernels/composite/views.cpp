@@ -1,0 +1,99 @@
+// Looks at the same memory.
+#include <algorithm>
+
+#include "core/dispatch/error.h"
+#include "ops_generated/kernels.h"
+#include "ops_generated/ops.h"
+
+namespace peel::kernels {
+
+Tensor view(const Tensor& self, Sizes size) {
+  const SizeVector shape = infer_size(size, self.numel());
+  const auto strides = view_strides(self.sizes(), self.strides(), shape);
+  if (!strides) {
+    throw Error("view size is not compatible with input tensor's size and stride (at least one dimension spans across two contiguous subspaces). Use "
+                ".reshape(...) instead.");
+  }
+  return view_of(self, shape, *strides, self.storage_offset());
+}
+Tensor as_strided(const Tensor& self, Sizes size, Sizes stride, std::optional<int64_t> storage_offset) {
+  return view_of(self, size, stride, storage_offset.value_or(self.storage_offset()));
+}
+Tensor expand(const Tensor& self, Sizes size, bool) {
+  const Geometry g = core::expand(self.sizes(), self.strides(), size);
+  return ops::as_strided::call(self, g.sizes, g.strides);
+}
+Tensor t(const Tensor& self) {
+  if (self.dim() > 2) throw Error("t() expects a tensor with <= 2 dimensions, but self is " + std::to_string(self.dim()) + "D");
+  return ops::transpose_int::call(self, 0, self.dim() < 2 ? 0 : 1);
+}
+Tensor transpose(const Tensor& self, int64_t dim0, int64_t dim1) {
+  SizeVector sizes(self.sizes().begin(), self.sizes().end()), strides(self.strides().begin(), self.strides().end());
+  const auto a = static_cast<size_t>(wrap_dimension(dim0, self.dim())), b = static_cast<size_t>(wrap_dimension(dim1, self.dim()));
+  if (a == b) return view_of(self, sizes, strides, self.storage_offset());
+  std::swap(sizes[a], sizes[b]);
+  std::swap(strides[a], strides[b]);
+  return ops::as_strided::call(self, sizes, strides);
+}
+Tensor select(const Tensor& self, int64_t dim, int64_t index) {
+  if (self.dim() == 0) throw IndexError("select() cannot be applied to a 0-dim tensor.");
+  const auto d = static_cast<size_t>(wrap_dimension(dim, self.dim()));
+  const int64_t size = self.sizes()[d];
+  if (index < -size || index >= size) {
+    throw IndexError("select(): index " + std::to_string(index) + " out of range for tensor of size " + to_text(self.sizes()) + " at dimension " +
+                     std::to_string(d));
+  }
+  const int64_t at = index < 0 ? index + size : index;
+  SizeVector sizes(self.sizes().begin(), self.sizes().end()), strides(self.strides().begin(), self.strides().end());
+  const int64_t offset = self.storage_offset() + at * strides[d];
+  sizes.erase(sizes.begin() + static_cast<ptrdiff_t>(d));
+  strides.erase(strides.begin() + static_cast<ptrdiff_t>(d));
+  return ops::as_strided::call(self, sizes, strides, offset);
+}
+Tensor select_backward(const Tensor& grad_output, Sizes input_sizes, int64_t dim, int64_t index) {
+  Tensor out = ops::zeros::call(input_sizes, grad_output.dtype(), Layout::Strided, grad_output.device());
+  Tensor part = ops::select_int::call(out, dim, index);
+  ops::copy_::call(part, grad_output);
+  return out;
+}
+Tensor unsqueeze(const Tensor& self, int64_t dim) {
+  const auto d = static_cast<size_t>(wrap_dimension(dim, self.dim() + 1));
+  SizeVector sizes(self.sizes().begin(), self.sizes().end()), strides(self.strides().begin(), self.strides().end());
+  const int64_t stride = d < sizes.size() ? sizes[d] * strides[d] : 1;
+  sizes.insert(sizes.begin() + static_cast<ptrdiff_t>(d), 1);
+  strides.insert(strides.begin() + static_cast<ptrdiff_t>(d), stride);
+  return ops::as_strided::call(self, sizes, strides);
+}
+Tensor squeeze(const Tensor& self, int64_t dim) {
+  const auto d = static_cast<size_t>(wrap_dimension(dim, self.dim()));
+  SizeVector sizes(self.sizes().begin(), self.sizes().end()), strides(self.strides().begin(), self.strides().end());
+  if (self.dim() > 0 && sizes[d] == 1) {
+    sizes.erase(sizes.begin() + static_cast<ptrdiff_t>(d));
+    strides.erase(strides.begin() + static_cast<ptrdiff_t>(d));
+  }
+  return ops::as_strided::call(self, sizes, strides);
+}
+Tensor unsafe_view(const Tensor& self, Sizes size) { return view(self, size); }
+Tensor reshape_alias(const Tensor& self, Sizes size, Sizes stride) { return view_of(self, size, stride, self.storage_offset()); }
+Tensor reshape(const Tensor& self, Sizes shape) {
+  const SizeVector s = infer_size(shape, self.numel());
+  if (self.is_contiguous()) return ops::view::call(self, s);
+  if (const auto strides = view_strides(self.sizes(), self.strides(), s)) return ops::_reshape_alias::call(self, s, *strides);
+  return ops::_unsafe_view::call(ops::clone::call(self, MemoryFormat::Contiguous), s);
+}
+Tensor detach(const Tensor& self) {
+  return Tensor(Ref<KeyedObject>(self.impl().detached(self.impl().version)));
+}
+Tensor resolve_conj(const Tensor& self) { return self; }
+
+std::vector<Tensor> broadcast_tensors(std::span<const Tensor> tensors) {
+  std::vector<Tensor> out(tensors.begin(), tensors.end());
+  SizeVector shape;
+  for (const Tensor& t : tensors) shape = broadcast(shape, t.sizes());
+  for (Tensor& t : out) {
+    if (!std::ranges::equal(t.sizes(), shape)) t = ops::expand::call(t, shape);
+  }
+  return out;
+}
+
+}  // namespace peel::kernels

@@ -1,0 +1,79 @@
+#include "kernels/cpu/elementwise.h"
+
+#include <algorithm>
+
+#include "ops_generated/ops.h"
+
+namespace peel::kernels {
+
+void no_kernel_for(const char* op, ScalarType t) {
+  throw NotImplemented(std::string("\"") + op + "\" not implemented for '" + to_string(t) + "'");
+}
+
+Operand as_operand(const Tensor& t) {
+  using S = Operand::Strength;
+  return {t.impl().wrapped_number ? S::kNumber : t.dim() == 0 ? S::kZeroDimensional : S::kTensor, t.dtype()};
+}
+
+Tensor wrapped(const Scalar& s) {
+  using Tag = IValue::Tag;
+  const Tag tag = s.value.tag();
+  Tensor t = empty({}, tag == Tag::kBool ? ScalarType::Bool : tag == Tag::kInt ? ScalarType::Long : ScalarType::Double);
+  if (tag == Tag::kBool) *t.data_as<bool>() = s.value.to_bool();
+  else if (tag == Tag::kInt) *t.data_as<int64_t>() = s.value.to_int();
+  else *t.data_as<double>() = s.value.to_double();
+  t.impl().wrapped_number = true;
+  return t;
+}
+
+void check_no_overlap(const Tensor& t) {
+  if (internal_overlap(t.sizes(), t.strides()) == Overlap::kYes) {
+    throw Error("unsupported operation: more than one element of the written-to tensor refers to a single memory location. Please clone() the tensor "
+                "before performing the operation.");
+  }
+}
+
+void check_no_partial_overlap(const Tensor& written, const Tensor& read) {
+  if (written.is_same(read) || !(written.impl().storage == read.impl().storage)) return;
+  const auto geometry = [](const Tensor& t) { return Geometry{{t.sizes().begin(), t.sizes().end()}, {t.strides().begin(), t.strides().end()}}; };
+  if (shared_memory(geometry(written), written.storage_offset(), geometry(read), read.storage_offset()) == SharedMemory::kPartial) {
+    throw Error("unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory location. Please clone() "
+                "the tensor before performing the operation.");
+  }
+}
+
+Elementwise::Elementwise(std::vector<Tensor> operands, Tensor out, Want want) : operands_(std::move(operands)), target_(std::move(out)) {
+  SizeVector shape(operands_[0].sizes().begin(), operands_[0].sizes().end());
+  std::vector<Operand> types;
+  for (const Tensor& t : operands_) {
+    shape = broadcast(shape, t.sizes());
+    types.push_back(as_operand(t));
+  }
+  type_ = result_type(types);
+  if (want == Want::kFloating && !is_floating(type_) && !is_complex(type_)) type_ = ScalarType::Float;
+  if (target_.defined()) {
+    check_no_overlap(target_);
+    for (const Tensor& t : operands_) check_no_partial_overlap(target_, t);
+    if (!std::ranges::equal(target_.sizes(), shape)) {
+      throw Error("output with shape " + to_text(target_.sizes()) + " doesn't match the broadcast shape " + to_text(shape));
+    }
+    if (!can_cast(type_, target_.dtype())) {
+      throw Error(std::string("result type ") + to_string(type_) + " can't be cast to the desired output type " + to_string(target_.dtype()));
+    }
+    out_ = target_.dtype() == type_ ? target_ : ops::empty_like::call(target_, type_, {}, {}, {}, MemoryFormat::Contiguous);
+  }
+  std::vector<Geometry> given;
+  for (const Tensor& t : operands_) given.push_back({{t.sizes().begin(), t.sizes().end()}, {t.strides().begin(), t.strides().end()}});
+  for (Tensor& t : operands_) {
+    if (t.dtype() != type_) t = ops::to_dtype::call(t, type_);
+  }
+  if (!out_.defined()) out_ = empty_strided(shape, elementwise_strides(given, shape), type_, operands_[0].device());
+}
+
+Tensor Elementwise::finish() {
+  if (!target_.defined()) return out_;
+  if (!out_.is_same(target_)) ops::copy_::call(target_, out_);
+  return target_;
+}
+
+}  // namespace peel::kernels

@@ -1,0 +1,55 @@
+#include "kernels/cpu/gemm.h"
+
+#if PEEL_HAVE_BLAS
+extern "C" {
+void sgemm_(const char*, const char*, const int*, const int*, const int*, const float*, const float*, const int*, const float*, const int*,
+            const float*, float*, const int*);
+void dgemm_(const char*, const char*, const int*, const int*, const int*, const double*, const double*, const int*, const double*, const int*,
+            const double*, double*, const int*);
+}
+#endif
+
+namespace peel::kernels {
+namespace {
+
+template <class T>
+void loops(const Product& p, const T* a, const T* b, T* c) {
+  const T alpha = static_cast<T>(p.alpha), beta = static_cast<T>(p.beta);
+  for (int64_t j = 0; j < p.n; ++j) {
+    T* column = c + j * p.ldc;
+    for (int64_t i = 0; i < p.m; ++i) column[i] = p.beta == 0 ? T{} : static_cast<T>(beta * column[i]);
+    for (int64_t l = 0; l < p.k; ++l) {
+      const T y = static_cast<T>(alpha * (p.transpose_b ? b[j + l * p.ldb] : b[l + j * p.ldb]));
+      const T* x = p.transpose_a ? a + l : a + l * p.lda;
+      const int64_t step = p.transpose_a ? p.lda : 1;
+      for (int64_t i = 0; i < p.m; ++i) column[i] = static_cast<T>(column[i] + x[i * step] * y);
+    }
+  }
+}
+
+#if PEEL_HAVE_BLAS
+template <class T, class F>
+void blas(F f, const Product& p, const T* a, const T* b, T* c) {
+  const char ta = p.transpose_a ? 'T' : 'N', tb = p.transpose_b ? 'T' : 'N';
+  const int m = static_cast<int>(p.m), n = static_cast<int>(p.n), k = static_cast<int>(p.k);
+  const int lda = static_cast<int>(p.lda), ldb = static_cast<int>(p.ldb), ldc = static_cast<int>(p.ldc);
+  const T alpha = static_cast<T>(p.alpha), beta = static_cast<T>(p.beta);
+  f(&ta, &tb, &m, &n, &k, &alpha, a, &lda, b, &ldb, &beta, c, &ldc);
+}
+void gemm_of(const Product& p, const float* a, const float* b, float* c) { blas(sgemm_, p, a, b, c); }
+void gemm_of(const Product& p, const double* a, const double* b, double* c) { blas(dgemm_, p, a, b, c); }
+#else
+template <class T>
+void gemm_of(const Product& p, const T* a, const T* b, T* c) {
+  loops(p, a, b, c);
+}
+#endif
+
+}  // namespace
+
+void gemm(const Product& p, const float* a, const float* b, float* c) { gemm_of(p, a, b, c); }
+void gemm(const Product& p, const double* a, const double* b, double* c) { gemm_of(p, a, b, c); }
+void gemm(const Product& p, const int64_t* a, const int64_t* b, int64_t* c) { loops(p, a, b, c); }
+void gemm(const Product& p, const int32_t* a, const int32_t* b, int32_t* c) { loops(p, a, b, c); }
+
+}  // namespace peel::kernels

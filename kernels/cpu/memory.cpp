@@ -1,0 +1,92 @@
+// New tensors, fills, copies and what reads one element.
+#include <algorithm>
+#include <cstring>
+
+#include "kernels/cpu/elementwise.h"
+#include "ops_generated/kernels.h"
+#include "ops_generated/ops.h"
+
+namespace peel::kernels {
+namespace {
+
+constexpr ScalarType kDefault = ScalarType::Float;
+
+void write(const Tensor& self, const Scalar& value) {
+  check_no_overlap(self);
+  with_type(self.dtype(), "fill_out", [&]<class T>(T) {
+    using Tag = IValue::Tag;
+    const T v = value.value.tag() == Tag::kDouble ? static_cast<T>(value.value.to_double()) : static_cast<T>(value.value.to_int());
+    Walk<1> walk(self.sizes());
+    walk.set(0, self);
+    each<T>(walk, [v](T& o) { o = v; });
+  });
+}
+
+}  // namespace
+
+Tensor empty_backend(Sizes size, std::optional<ScalarType> dtype, std::optional<Layout>, std::optional<Device> device, std::optional<bool>,
+                     std::optional<MemoryFormat> memory_format) {
+  return empty(size, dtype.value_or(kDefault), device.value_or(Device()), memory_format.value_or(MemoryFormat::Contiguous));
+}
+Tensor empty_strided_backend(Sizes size, Sizes stride, std::optional<ScalarType> dtype, std::optional<Layout>, std::optional<Device> device,
+                             std::optional<bool>) {
+  return empty_strided(size, stride, dtype.value_or(kDefault), device.value_or(Device()));
+}
+
+Tensor& fill_(Tensor& self, const Scalar& value) {
+  write(self, value);
+  return self;
+}
+Tensor& fill_(Tensor& self, const Tensor& value) {
+  if (value.dim() != 0) {
+    throw Error("fill_ only supports 0-dimension value tensor but got tensor with " + std::to_string(value.dim()) + " dimensions.");
+  }
+  return ops::copy_::call(self, value);
+}
+Tensor& fill_meta_(Tensor& self, const Scalar&) { return self; }
+Tensor& fill_meta_(Tensor& self, const Tensor&) { return self; }
+Tensor& zero_(Tensor& self) {
+  constexpr int64_t kSmall = 32768;  // stock's grain: what is larger, empty or has gaps is filled by another call
+  const int64_t n = self.numel();
+  if (!self.data() || n >= kSmall || !is_non_overlapping_and_dense(self.sizes(), self.strides())) return ops::fill__Scalar::call(self, 0);
+  std::memset(self.data(), 0, static_cast<size_t>(n) * element_size(self.dtype()));
+  return self;
+}
+Tensor& zero_meta_(Tensor& self) { return self; }
+
+Tensor& resize_(Tensor& self, Sizes size, std::optional<MemoryFormat>) {
+  TensorImpl& impl = self.impl();
+  const size_t bytes = storage_bytes(size, element_size(impl.dtype));
+  const size_t start = static_cast<size_t>(impl.offset) * element_size(impl.dtype);
+  if (start + bytes > impl.storage->bytes()) impl.storage->resize(start + bytes);
+  impl.sizes.assign(size.begin(), size.end());
+  impl.strides = contiguous_strides(size);
+  return self;
+}
+
+Tensor& copy_(Tensor& self, const Tensor& src, bool) {
+  if (self.is_same(src)) return self;
+  check_no_overlap(self);
+  const SizeVector shape = broadcast(self.sizes(), src.sizes());
+  if (!std::ranges::equal(shape, self.sizes())) {
+    throw Error("output with shape " + to_text(self.sizes()) + " doesn't match the broadcast shape " + to_text(shape));
+  }
+  if (!self.data() || !src.data()) return self;
+  Walk<2> walk(self.sizes());
+  walk.set(0, self);
+  walk.set(1, src);
+  if (self.dtype() == src.dtype() && self.is_contiguous() && src.is_contiguous() && std::ranges::equal(self.sizes(), src.sizes())) {
+    std::memmove(self.data(), src.data(), static_cast<size_t>(self.numel()) * element_size(self.dtype()));
+    return self;
+  }
+  with_type(self.dtype(), "copy_", [&]<class T>(T) {
+    with_type(src.dtype(), "copy_", [&]<class S>(S) { each<T, S>(walk, [](T& o, S x) { o = static_cast<T>(x); }); });
+  });
+  return self;
+}
+
+Scalar local_scalar(const Tensor& self) {
+  return with_type(self.dtype(), "_local_scalar_dense_cpu", [&]<class T>(T) { return Scalar(*self.data_as<T>()); });
+}
+
+}  // namespace peel::kernels

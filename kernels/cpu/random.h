@@ -1,0 +1,34 @@
+// Random numbers equal to stock's for the same seed: a 32-bit Mersenne twister, and the ways in which it is drawn from.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <random>
+
+namespace peel::kernels {
+
+class Generator {
+ public:
+  explicit Generator(uint64_t seed) { this->seed(seed); }
+  void seed(uint64_t s) {
+    twister_.seed(static_cast<uint32_t>(s));
+    next_normal_.reset();
+  }
+  uint32_t next32() { return static_cast<uint32_t>(twister_()); }
+  uint64_t next64() {
+    const uint64_t high = next32();
+    return high << 32 | next32();
+  }
+  double uniform53() { return static_cast<double>(next64() & ((uint64_t{1} << 53) - 1)) / 9007199254740992.0; }
+  float uniform24() { return static_cast<float>(next32() & ((1u << 24) - 1)) / 16777216.0f; }
+  /// Pairs: the second of each is kept for the next call.
+  double normal();
+
+ private:
+  std::mt19937 twister_;
+  std::optional<double> next_normal_;
+};
+/// Of the process; seeded with 67280421310721 at first. Not for several threads at once.
+Generator& default_generator();
+void manual_seed(uint64_t);
+
+}  // namespace peel::kernels

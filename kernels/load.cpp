@@ -1,0 +1,34 @@
+#include "kernels/load.h"
+
+#include "core/ops/load.h"
+
+namespace peel::kernels {
+namespace {
+
+using namespace core;
+using Kind = Library::Kind;
+using K = DispatchKey;
+
+struct Loaded {
+  Loaded() {
+    libraries.reserve(32);
+    define_operators(add(Kind::kDef, "aten", {}));
+    register_kernels(&libraries);
+    register_backend_select(add(Kind::kImpl, "aten", K::BackendSelect));
+    register_autograd(add(Kind::kImpl, "aten", K::Autograd));
+    register_in_place_or_view(add(Kind::kImpl, "aten", K::ADInplaceOrView));
+    // Keys at which most operators have nothing to do, as in stock.
+    for (const K k : {K::BackendSelect, K::ADInplaceOrView, K::AutocastCPU, K::AutocastCUDA, K::AutocastXPU, K::AutocastMPS, K::AutocastMTIA,
+                      K::AutocastMAIA, K::FuncTorchVmapMode, K::VmapMode}) {
+      add(Kind::kImpl, "_", k).fallback(KernelFunction::fallthrough());
+    }
+  }
+  Library& add(Kind kind, const char* space, std::optional<K> key) { return libraries.emplace_back(kind, space, key, __FILE__, __LINE__); }
+  std::vector<Library> libraries;
+};
+
+}  // namespace
+
+void load_operators() { static const Loaded& loaded = *new Loaded; (void)loaded; }
+
+}  // namespace peel::kernels

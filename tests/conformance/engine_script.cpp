@@ -1,0 +1,174 @@
+// Runs operators by name, for comparison with stock. One command a line, fields between tabs; "." ends an answer.
+//   seed N | tensor NAME dtype sizes strides values requires_grad | number NAME VALUE (a Python number as a tensor)
+//   data NAME OTHER (its .data)
+//   call NAME op.overload [argument...]   `$name`, `[1, 2]`, `None`, `True`, numbers, `dtype:float64`, `format:preserve`
+//   push no_grad|enable_grad|inference|factory | pop | backward NAME [keep] | drop NAME
+//   show NAME | grad NAME | hops
+// What raises answers "error TEXT" (first line). Operators are entered boxed, as only their names are known.
+#include <functional>
+#include <iostream>
+#include <map>
+#include <memory>
+#include <sstream>
+
+#include "core/autograd/engine.h"
+#include "core/dispatch/dispatcher.h"
+#include "core/dispatch/error.h"
+#include "kernels/cpu/elementwise.h"
+#include "kernels/cpu/random.h"
+#include "ops_generated/ops.h"
+#include "tests/conformance/engine_replay.h"
+#include "tests/conformance/hop_log.h"
+
+namespace peel::core {
+namespace {
+
+std::vector<std::string> split(const std::string& line, char between) {
+  std::vector<std::string> out;
+  std::string field;
+  std::istringstream in(line);
+  while (std::getline(in, field, between)) out.push_back(field);
+  return out;
+}
+SizeVector numbers(const std::string& text) {
+  SizeVector out;
+  for (const std::string& s : split(text, ',')) {
+    if (s != "-") out.push_back(std::stoll(s));
+  }
+  return out;
+}
+
+struct Guard {
+  explicit Guard(const std::string& kind) {
+    if (kind == "no_grad" || kind == "enable_grad") grad = std::make_unique<GradMode>(kind == "enable_grad");
+    else if (kind == "inference") inference = std::make_unique<InferenceMode>(true);
+    else factory = std::make_unique<BelowADInplaceOrView>();
+  }
+  std::unique_ptr<GradMode> grad;
+  std::unique_ptr<InferenceMode> inference;
+  std::unique_ptr<BelowADInplaceOrView> factory;
+};
+
+class Script {
+ public:
+  void run() {
+    std::string line;
+    while (std::getline(std::cin, line)) {
+      try {
+        command(split(line, '\t'));
+      } catch (const std::exception& e) {
+        const std::string text = e.what();
+        std::cout << "error " << text.substr(0, text.find('\n')) << '\n';
+      }
+      std::cout << "." << std::endl;
+    }
+  }
+
+ private:
+  void command(const std::vector<std::string>& f) {
+    const std::string& what = f.at(0);
+    if (what == "seed") kernels::manual_seed(std::stoull(f.at(1)));
+    else if (what == "tensor") make(f);
+    else if (what == "number") tensors_[f.at(1)] = kernels::wrapped(value(f.at(2), "Scalar"));
+    else if (what == "data") tensors_[f.at(1)] = Tensor(Ref<KeyedObject>(tensors_.at(f.at(2)).impl().detached(make_ref<VersionCounter>())));
+    else if (what == "call") call(f);
+    else if (what == "push") guards_.push_back(std::make_unique<Guard>(f.at(1)));
+    else if (what == "pop") guards_.pop_back();
+    else if (what == "drop") tensors_.erase(f.at(1));
+    else if (what == "backward") run_backward(tensors_.at(f.at(1)), f.size() > 2);
+    else if (what == "show") show(tensors_.at(f.at(1)));
+    else if (what == "grad") show(grad_meta(tensors_.at(f.at(1))) ? grad_meta(tensors_.at(f.at(1)))->grad : Tensor());
+    else if (what == "hops") for (const std::string& line : log_.take()) std::cout << line << '\n';
+    else throw Error("no such command: " + what);
+  }
+
+  void make(const std::vector<std::string>& f) {
+    ScalarType type{};
+    parse_scalar_type(f.at(2), &type);
+    Tensor t = empty_strided(numbers(f.at(3)), numbers(f.at(4)), type);
+    // Values of the whole storage, in its order.
+    const std::vector<std::string> values = split(f.at(5), ',');
+    kernels::with_type(type, "tensor", [&]<class T>(T) {
+      for (size_t i = 0; i < values.size() && values[0] != "-"; ++i) t.data_as<T>()[i] = static_cast<T>(std::stod(values[i]));
+    });
+    if (f.at(6) == "1") set_requires_grad(t, true);
+    tensors_[f.at(1)] = t;
+  }
+
+  IValue value(const std::string& text, const std::string& type) {
+    if (text == "None") return {};
+    if (text.empty()) return IValue(Device());
+    if (text[0] == '$') return IValue(tensors_.at(text.substr(1)));
+    if (text == "True" || text == "False") return IValue(text == "True");
+    if (text.starts_with("dtype:")) {
+      ScalarType t{};
+      parse_scalar_type(text.substr(6), &t);
+      return IValue(static_cast<int64_t>(t));
+    }
+    if (text == "format:preserve") return IValue(static_cast<int64_t>(MemoryFormat::Preserve));
+    if (text == "format:contiguous") return IValue(static_cast<int64_t>(MemoryFormat::Contiguous));
+    if (text[0] == '[') {
+      std::vector<IValue> out;
+      for (const std::string& s : split(text.substr(1, text.size() - 2), ',')) out.push_back(value(s[0] == ' ' ? s.substr(1) : s, type));
+      return IValue::list(std::move(out));
+    }
+    const bool whole = text.find_first_of(".einf") == std::string::npos && type.find("float") == std::string::npos;
+    return whole ? IValue(static_cast<int64_t>(std::stoll(text))) : IValue(std::stod(text));
+  }
+
+  void call(const std::vector<std::string>& f) {
+    const size_t dot = f.at(2).find('.');
+    const OperatorHandle op = Dispatcher::get().find_schema_or_throw("aten::" + f[2].substr(0, dot), dot == std::string::npos ? "" : f[2].substr(dot + 1));
+    Stack stack;
+    const auto& arguments = op.schema().arguments;
+    for (size_t i = 0; i < arguments.size(); ++i) {
+      if (i + 3 < f.size()) stack.push_back(value(f[i + 3], arguments[i].type.name));
+      else stack.push_back(arguments[i].default_value.value_or(IValue()));
+    }
+    op.call_boxed(&stack);
+    if (stack.empty()) return;
+    if (stack[0].tag() == IValue::Tag::kTensor) tensors_[f.at(1)] = Tensor(stack[0].to_tensor().object());
+    else if (stack[0].tag() != IValue::Tag::kList) std::cout << to_text(stack[0]) << '\n';
+  }
+
+  void run_backward(const Tensor& root, bool keep) {
+    std::vector<Tensor> grads(1);
+    if (requires_grad(root)) {
+      BelowADInplaceOrView factory;
+      grads[0] = ops::ones_like::call(root, {}, {}, {}, {}, MemoryFormat::Preserve);
+    }
+    backward(std::span(&root, 1), std::move(grads), {keep, false});
+  }
+
+  void show(const Tensor& t) {
+    if (!t.defined()) {
+      std::cout << "None\n";
+      return;
+    }
+    const Ref<Node> node = grad_node(t);
+    std::cout << python_name(t.dtype()) << '\t' << to_text(t.sizes()) << '\t' << to_text(t.strides()) << '\t' << requires_grad(t) << '\t'
+              << (node ? node->name() : "None") << '\t' << t.keys().raw() << '\t' << (t.is_inference() ? -1 : static_cast<int>(t.impl().current_version()))
+              << '\t';
+    std::cout.precision(17);
+    kernels::with_type(t.dtype(), "show", [&]<class T>(T) {
+      kernels::Walk<1> walk(t.sizes());
+      walk.set(0, t);
+      bool first = true;
+      kernels::each<T>(walk, [&first](T& v) {
+        std::cout << (first ? "" : ",") << v;
+        first = false;
+      });
+    });
+    std::cout << '\n';
+  }
+
+  HopLog log_;
+  std::map<std::string, Tensor> tensors_;
+  std::vector<std::unique_ptr<Guard>> guards_;
+};
+
+}  // namespace
+
+void script() { Script().run(); }
+
+}  // namespace peel::core
