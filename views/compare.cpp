@@ -256,9 +256,14 @@ void ComparePanel::draw(Context& c) {
   if (!model_.filled()) {
     if (work_.busy()) return pen.empty(a, "Comparing", "Pairs are shown when all calls have been aligned.");
     if (!checked_) return pen.empty(a, "Reading", "The comparison begins when everything is loaded.");
-    const std::string set = c.compare.a ? "A is " + c.compare.a->name + ". Now select a hop and set B: " : "";
-    return pen.empty(a, c.compare.a || c.compare.b ? "One side is chosen" : "Nothing to compare yet",
-                     set.empty() ? "No line ran under two modes here. Select a call and choose Set A, then another and Set B: in menu Go, or with the right button in Trace. Two files: peel open F.peel G.peel" : set + "menu Go, Set B.");
+    if (c.compare.a || c.compare.b) {
+      const bool has_a = c.compare.a.has_value();
+      const std::string set = (has_a ? "A is " + c.compare.a->name : "B is " + c.compare.b->name) + ". Now select a hop and choose ";
+      return pen.empty(a, "One side is chosen", set + (has_a ? "Set B in menu Go." : "Set A in menu Go."));
+    }
+    return pen.empty(a, "Nothing to compare yet",
+                     "No line ran under two modes here. Select a call and choose Set A, then another and Set B: in menu Go, "
+                     "or with the right button in Trace. Two files: peel open F.peel G.peel");
   }
   follow(c);
   const float top = draw_top(c, pen, a);
