@@ -1,5 +1,7 @@
 #include "kernels/load.h"
 
+#include <mutex>
+
 #include "core/ops/load.h"
 
 namespace peel::kernels {
@@ -27,8 +29,14 @@ struct Loaded {
   std::vector<Library> libraries;
 };
 
+// Never goes, as calls hold handles. volatile: nobody reads it, and leak checkers are to find it.
+const Loaded* volatile all = nullptr;
+
 }  // namespace
 
-void load_operators() { static const Loaded& loaded = *new Loaded; (void)loaded; }
+void load_operators() {
+  static std::once_flag once;
+  std::call_once(once, [] { all = new Loaded; });
+}
 
 }  // namespace peel::kernels

@@ -62,7 +62,8 @@ class Task {
       if (edges[i].node && out[i].defined()) fit(out[i], edges[i], node, i);
     }
     for (size_t i = 0; i < edges.size(); ++i) {
-      if (edges[i].node) deliver(edges[i], i < out.size() ? std::move(out[i]) : Tensor());
+      Tensor none;
+      if (edges[i].node) deliver(edges[i], i < out.size() ? out[i] : none);
     }
   }
 
@@ -85,17 +86,19 @@ class Task {
     if (grad.dtype() != m.dtype) grad = ops::to_dtype::call(grad, m.dtype);
   }
 
-  void deliver(const Edge& e, Tensor grad) {
+  // Takes the gradient only when it is the first there: else it stays with its node's results until all of them are delivered, as in stock,
+  // which decides about adding in place by counting owners.
+  void deliver(const Edge& e, Tensor& grad) {
     std::vector<Tensor>& have = buffers_[e.node.get()];
     have.resize(std::max<size_t>(e.node->inputs().size(), e.input + 1));
-    if (grad.defined()) add(have[e.input], std::move(grad));
+    if (grad.defined()) add(have[e.input], grad);
     if (--waits_[e.node.get()] > 0) return;
     std::vector<Tensor> all = std::move(have);
     buffers_.erase(e.node.get());
     ready_.push({e.node, std::move(all)});
   }
 
-  static void add(Tensor& old, Tensor grad) {
+  static void add(Tensor& old, Tensor& grad) {
     if (!old.defined()) {
       old = std::move(grad);
       return;

@@ -53,8 +53,8 @@ Tensor div_other_backward(const Tensor& grad, const Tensor& self, const Tensor& 
 
 Tensor pow_backward(const Tensor& grad, const Tensor& self, const Scalar& exponent) {
   if (exponent.value.to_double() == 0) return ops::zeros_like::call(self, {}, {}, {}, {}, MemoryFormat::Contiguous);
-  const Scalar less = exponent.value.tag() == IValue::Tag::kInt ? Scalar(exponent.value.to_int() - 1) : Scalar(exponent.value.to_double() - 1);
-  return mul(grad, mul(ops::pow_Tensor_Scalar::call(self, less), exponent));
+  const double e = exponent.value.to_double();  // stock computes with it as a double
+  return mul(grad, mul(ops::pow_Tensor_Scalar::call(self, e - 1), e));
 }
 
 Tensor sum_backward(const Tensor& grad, Sizes sizes, const Dims& dims, bool keepdim) {

@@ -102,7 +102,8 @@ void check_in_place(const Tensor& t, bool any_needs_grad) {
       throw Error("a view of a leaf Variable that requires grad is being used in an in-place operation.");
     }
   }
-  if (meta && meta->wants && !meta->node) throw Error("a leaf Variable that requires grad is being used in an in-place operation.");
+  // A view that was made before its base required grad counts as a leaf until its history is asked for (measured).
+  if (meta && requires_grad(t) && !meta->node) throw Error("a leaf Variable that requires grad is being used in an in-place operation.");
 }
 
 void refuse_out(const char* op, const Tensor& out, bool any_needs_grad) {

@@ -16,6 +16,7 @@ Tensor view(const Tensor& self, Sizes size) {
   }
   return view_of(self, shape, *strides, self.storage_offset());
 }
+Tensor alias(const Tensor& self) { return view_of(self, self.sizes(), self.strides(), self.storage_offset()); }
 Tensor as_strided(const Tensor& self, Sizes size, Sizes stride, std::optional<int64_t> storage_offset) {
   return view_of(self, size, stride, storage_offset.value_or(self.storage_offset()));
 }
@@ -30,7 +31,7 @@ Tensor t(const Tensor& self) {
 Tensor transpose(const Tensor& self, int64_t dim0, int64_t dim1) {
   SizeVector sizes(self.sizes().begin(), self.sizes().end()), strides(self.strides().begin(), self.strides().end());
   const auto a = static_cast<size_t>(wrap_dimension(dim0, self.dim())), b = static_cast<size_t>(wrap_dimension(dim1, self.dim()));
-  if (a == b) return view_of(self, sizes, strides, self.storage_offset());
+  if (a == b) return ops::alias::call(self);
   std::swap(sizes[a], sizes[b]);
   std::swap(strides[a], strides[b]);
   return ops::as_strided::call(self, sizes, strides);
@@ -76,8 +77,8 @@ Tensor squeeze(const Tensor& self, int64_t dim) {
 Tensor unsafe_view(const Tensor& self, Sizes size) { return view(self, size); }
 Tensor reshape_alias(const Tensor& self, Sizes size, Sizes stride) { return view_of(self, size, stride, self.storage_offset()); }
 Tensor reshape(const Tensor& self, Sizes shape) {
+  if (self.is_contiguous()) return ops::view::call(self, shape);
   const SizeVector s = infer_size(shape, self.numel());
-  if (self.is_contiguous()) return ops::view::call(self, s);
   if (const auto strides = view_strides(self.sizes(), self.strides(), s)) return ops::_reshape_alias::call(self, s, *strides);
   return ops::_unsafe_view::call(ops::clone::call(self, MemoryFormat::Contiguous), s);
 }

@@ -62,12 +62,13 @@ Elementwise::Elementwise(std::vector<Tensor> operands, Tensor out, Want want) : 
     }
     out_ = target_.dtype() == type_ ? target_ : ops::empty_like::call(target_, type_, {}, {}, {}, MemoryFormat::Contiguous);
   }
-  std::vector<Geometry> given;
-  for (const Tensor& t : operands_) given.push_back({{t.sizes().begin(), t.sizes().end()}, {t.strides().begin(), t.strides().end()}});
   for (Tensor& t : operands_) {
     if (t.dtype() != type_) t = ops::to_dtype::call(t, type_);
   }
-  if (!out_.defined()) out_ = empty_strided(shape, elementwise_strides(given, shape), type_, operands_[0].device());
+  if (out_.defined()) return;
+  std::vector<Geometry> given;  // with the strides that the casts gave
+  for (const Tensor& t : operands_) given.push_back({{t.sizes().begin(), t.sizes().end()}, {t.strides().begin(), t.strides().end()}});
+  out_ = empty_strided(shape, elementwise_strides(given, shape), type_, operands_[0].device());
 }
 
 Tensor Elementwise::finish() {

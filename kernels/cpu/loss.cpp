@@ -24,7 +24,12 @@ Tensor mse_loss(const Tensor& self, const Tensor& target, int64_t reduction) {
   Tensor out = empty({}, self.dtype(), self.device());
   ops::resize_::call(out, Sizes());
   const SizeVector shape = broadcast(self.sizes(), target.sizes());
-  const Tensor all = squared_errors(self, target, ops::empty_memory_format::call(shape, self.dtype(), Layout::Strided, self.device()));
+  const auto geometry = [](const Tensor& t) { return Geometry{{t.sizes().begin(), t.sizes().end()}, {t.strides().begin(), t.strides().end()}}; };
+  const Geometry operands[] = {geometry(self), geometry(target)};
+  const SizeVector strides = elementwise_strides(operands, shape);
+  const Tensor place = strides == contiguous_strides(shape) ? ops::empty_memory_format::call(shape, self.dtype(), Layout::Strided, self.device())
+                                                     : ops::empty_strided::call(shape, strides, self.dtype(), Layout::Strided, self.device());
+  const Tensor all = squared_errors(self, target, place);
   if (reduction == kMean) ops::mean_out::call(all, Sizes(), false, {}, out);
   else ops::sum_IntList_out::call(all, Sizes(), false, {}, out);
   return out;

@@ -1,6 +1,6 @@
 """What both engines are asked to do: each case is inputs, statements for Python, and commands for peel_engine_replay.
 
-Inputs: `name: (shape, dtype, requires_grad, look)`; look = dense, t (transposed), s (every second), e (expanded). Commands are
+Inputs: `name: (shape, dtype, requires_grad, look)`; look = dense, t (transposed), s (every second), e (expanded), small (dense, below 1). Commands are
 `result = op.overload argument ...`, `n = number 2`, `backward y [keep]`, `push MODE`, `pop`.
 """
 import random
@@ -109,7 +109,7 @@ def graphs(seed, count):
     rng = random.Random(seed)
     unary = ["exp", "sin", "cos", "tanh", "neg", "relu", "t", "detach", "clone"]
     for _ in range(count):
-        inputs = {n: ((2, 2), F, n != "a", "dense") for n in ("w", "u", "a")}
+        inputs = {n: ((2, 2), F, n != "a", "small") for n in ("w", "u", "a")}
         names, python, ours = list(inputs), [], []
         for k in range(rng.randint(3, 9)):
             x, y, out, how = rng.choice(names), rng.choice(names), "v%d" % k, rng.random()
@@ -143,6 +143,25 @@ def graphs(seed, count):
         yield inputs, "\n".join(python), "; ".join(ours + ["y = sum %s" % last, "backward y"])
 
 
+def look(rng, shape):
+    """A view of x, at times an impossible one."""
+    d, e = rng.randint(-3, 3), rng.randint(-3, 3)
+    flat = 1
+    for s in shape:
+        flat *= s
+    target = [rng.choice([1, 2, 3, -1]) for _ in range(rng.randint(0, 2))] if rng.random() < 0.3 else [flat, 1] if rng.random() < 0.5 else [-1]
+    wide = [2] * rng.randint(0, 1) + [3 if s == 1 and rng.random() < 0.6 else s for s in shape]
+    return rng.choice([
+        ("z = x.view(%s)" % target, "z = view x [%s]" % ",".join(map(str, target))),
+        ("z = x.reshape(%s)" % target, "z = reshape x [%s]" % ",".join(map(str, target))),
+        ("z = x.transpose(%d, %d)" % (d, e), "z = transpose.int x %d %d" % (d, e)),
+        ("z = x.select(%d, %d)" % (d, e), "z = select.int x %d %d" % (d, e)),
+        ("z = x.unsqueeze(%d)" % d, "z = unsqueeze x %d" % d),
+        ("z = x.squeeze(%d)" % d, "z = squeeze.dim x %d" % d),
+        ("z = x.t()", "z = t x"),
+        ("z = x.expand(%s)" % wide, "z = expand x [%s]" % ",".join(map(str, wide)))])
+
+
 def drawn(seed, count):
     """Random inputs: broadcast, strided, empty, of other types, and wrong ones."""
     rng = random.Random(seed)
@@ -154,7 +173,7 @@ def drawn(seed, count):
             dtype = rng.choice([F, F, F, D, I, B])
             return (s, dtype, grad and dtype in (F, D) and rng.random() < 0.6, rng.choice(["dense", "dense", "t", "s", "e"]))
         x, y = one(shape), one(other)
-        how = rng.randrange(5)
+        how = rng.randrange(9)
         if how == 0:
             python, ours = rng.choice(sorted(UNARY.items()))
             made = "z = torch.%s(x)" % python, "z = %s x" % ours
@@ -170,6 +189,28 @@ def drawn(seed, count):
             name = rng.choice(["sum", "mean"])
             made = ("z = x.%s(%s, keepdim=%s)" % (name, dims, keep),
                     "z = %s x [%s] %s" % ({"sum": "sum.dim_IntList", "mean": "mean.dim"}[name], ",".join(map(str, dims)), keep))
+        elif how == 5:
+            made = look(rng, shape)
+        elif how == 6:
+            made = rng.choice([("z = x ** %s" % p, "z = pow.Tensor_Scalar x %s" % p) for p in ("2", "3", "0.5", "1", "0", "-1", "2.0")] +
+                              [("z = x.to(torch.%s)" % t, "z = to.dtype x dtype:%s" % t) for t in (F, D, I, B)] +
+                              [("z = x.clone()", "z = clone x"), ("z = torch.relu(x)", "z = relu x"), ("z = x.sum()", "z = sum x"), ("z = x.mean()", "z = mean x")])
+        elif how == 7:
+            made = rng.choice([("z = x.detach().clone()\nz.copy_(y)", "d = detach x; z = clone d; z = copy_ z y"),
+                               ("z = x.detach().clone()\nz.zero_()", "d = detach x; z = clone d; z = zero_ z"),
+                               ("z = x.detach().clone()\nz.fill_(3)", "d = detach x; z = clone d; z = fill_.Scalar z 3"),
+                               ("z = torch.nn.functional.mse_loss(x, y.expand(x.shape))", "e = expand y [%s]; q = broadcast x e; z = mse_loss x e" % ",".join(map(str, shape)))])
+            if "mse" in made[0]:
+                x, y = x[:1] + (F,) + (x[1] in (F, D) and x[2],) + x[3:], y[:1] + (F,) + (y[1] in (F, D) and y[2],) + y[3:]
+                how = 1
+            else:
+                how = 2
+        elif how == 8:
+            n, k, m = rng.choice([1, 2, 3]), rng.choice([1, 2, 4]), rng.choice([1, 2, 3])
+            x = ((n, k), F, rng.random() < 0.6, rng.choice(["dense", "t"]))
+            y = ((m, k), F, rng.random() < 0.6, rng.choice(["dense", "t"]))
+            made = "z = torch.nn.functional.linear(x, y)", "z = linear x y"
+            how = 4
         else:
             n, k, m = rng.choice([1, 2, 3]), rng.choice([0, 1, 2, 4]), rng.choice([1, 2, 3])
             t = rng.choice([F, F, D])

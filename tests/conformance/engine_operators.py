@@ -72,6 +72,8 @@ def storage(shape, dtype, look, index):
         strides[0] = 0
     count = 0 if 0 in size else 1 + sum((s - 1) * t for s, t in zip(size, strides))
     values = [((k * 37 + index * 11) % 19 + 1) * 0.25 - (2 if k % 3 == 0 else 0) for k in range(count)]
+    if look == "small":
+        values = [v / 8 for v in values]
     if dtype == "int64":
         values = [int(4 * v) for v in values]
     if dtype == "bool":

@@ -112,8 +112,9 @@ def comparable(rows, embedded):
         slices = any(n[0] == "CopySlices" for n in nodes)
         if embedded and r.raised:
             nodes = []
-        if embedded and slices:
-            nodes = [n for n in nodes if n[0] in ("CopySlices", "AsStridedBackward0")]
+        if slices:
+            made = max(n[1] for n in nodes if n[0] == "CopySlices")
+            nodes = [n for n in nodes if n[0] == "CopySlices" or n[0] == "AsStridedBackward0" and n[1] > made]
         elif not slices and r.op != "aten::as_strided":
             nodes = [n for n in nodes if n[0] != "AsStridedBackward0"]
         inner = r.kind == "backward_node" and r.depth and above[r.depth - 1].kind == "backward_node"

@@ -1,4 +1,5 @@
 // Registration: what is refused and with which words, what comes back when a library goes.
+#include "kernels/load.h"
 #include "tests/unit/core/support.h"
 
 using namespace peel::core;
@@ -105,6 +106,6 @@ PEEL_LIBRARY(peel_test_blocks, m) { m.def("f(int x) -> int"); }
 PEEL_LIBRARY_IMPL(peel_test_blocks, CompositeExplicitAutograd, m) { m.impl("f", kernel<&two>()); }
 
 TEST_CASE("blocks register when the program starts", "[core][library]") {
-  const auto through = fallthroughs(Dispatcher::get());
+  peel::kernels::load_operators();  // with the fallthroughs that a call needs
   CHECK(Dispatcher::get().find_schema_or_throw("peel_test_blocks::f", "").typed<F>().call(0) == 2);
 }
