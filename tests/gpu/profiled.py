@@ -1,4 +1,4 @@
-"""profiled.py PROGRAM OUT.json: runs a program under PyTorch's profiler with CUDA; the answer is how often each kernel, copy and set ran."""
+"""profiled.py PROGRAM OUT.json [ARG...]: runs a program under PyTorch's profiler with CUDA; the answer is how often each kernel, copy and set ran."""
 import collections
 import json
 import os
@@ -9,7 +9,7 @@ import torch
 from torch.profiler import ProfilerActivity, profile
 
 program, out = sys.argv[1:3]
-sys.argv = [program]
+sys.argv = [program, *sys.argv[3:]]
 sys.path.insert(0, os.path.dirname(os.path.abspath(program)))
 with profile(activities=[ProfilerActivity.CUDA]) as p:
     runpy.run_path(program, run_name="__main__")

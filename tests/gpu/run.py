@@ -6,8 +6,8 @@ For every program of tests/gpu/programs, and train_step.py on the GPU:
   * output and exit status are those of the program alone;
   * every kernel, copy and set is joined to the call that launched it, and through it to the hop;
   * names and counts of kernels equal those of PyTorch's profiler in another run;
-  * at each mark (programs/marks.py) the live blocks and the segments that follow from the history equal torch.cuda.memory._snapshot(), and live bytes equal
-    memory_allocated().
+  * at each mark (programs/marks.py) the live blocks, pending frees and segments that follow from the history equal torch.cuda.memory._snapshot(), and what
+    `peel memory` says is allocated and reserved equals memory_allocated() and the snapshot's segments.
 """
 import argparse
 import collections
@@ -43,12 +43,18 @@ def state_before(db, time_ns):
     return live, pending, segments
 
 
-def check_marks(db, marks):
+def check_marks(session, db, marks):
     problems = []
-    times = [t for t, in db.execute("SELECT begin_ns FROM hop WHERE op = 'aten::eye' AND parent IS NULL ORDER BY id")]
+    hops = db.execute("SELECT id, begin_ns FROM hop WHERE op = 'aten::eye' AND parent IS NULL ORDER BY id").fetchall()
+    times = [t for _, t in hops]
     if len(times) != len(marks):
         return ["%d marks, but %d hops that mark" % (len(marks), len(times))]
-    for number, (time_ns, mark) in enumerate(zip(times, marks)):
+    for number, ((hop, time_ns), mark) in enumerate(zip(hops, marks)):
+        status, out, err = harness.run([harness.peel(), "memory", session, "--device", "cuda:0", "--at", str(hop), "--json"])
+        shown = json.loads(out.splitlines()[0]) if status == 0 else {}
+        want = {"allocated": mark["allocated"], "reserved": sum(s["total_size"] for s in mark["segments"])}
+        if {k: shown.get(k) for k in want} != want:
+            problems.append("mark %d: peel memory says %r, PyTorch %r (%s)" % (number, shown, want, err.strip()))
         live, pending, segments = state_before(db, time_ns)
         want_live, want_pending, want_segments, allocated = {}, set(), {}, 0
         for s in mark["segments"]:
@@ -94,10 +100,8 @@ def check(program, arguments, folder):
     ours = +ours
     if name != "own_profiler":
         out = os.path.join(folder, name + ".kernels")
-        status, _, err = harness.run([harness.python(), os.path.join(HERE, "profiled.py"), program, out], timeout=300) if not arguments else (0, "", "")
-        if arguments:
-            theirs = None
-        elif status:
+        status, _, err = harness.run([harness.python(), os.path.join(HERE, "profiled.py"), program, out, *arguments], timeout=300)
+        if status:
             problems.append("the profiled run ended with %d: %s" % (status, err[-500:]))
             theirs = None
         else:
@@ -107,7 +111,7 @@ def check(program, arguments, folder):
             problems.append("kernels differ from the profiler's: only there %r, only here %r" % (dict(theirs - ours), dict(ours - theirs)))
     if os.path.exists(marks):
         with open(marks) as f:
-            problems += check_marks(db, json.load(f))
+            problems += check_marks(session, db, json.load(f))
     loss = dict(db.execute("SELECT name, count FROM loss"))
     memory = db.execute("SELECT count(*), sum(event IS NULL), sum(storage IS NOT NULL) FROM memory_event m JOIN string d ON d.id = m.device WHERE d.value LIKE 'cuda%'").fetchone()
     by_thread = db.execute("SELECT count(DISTINCT e.thread) FROM CUPTI_ACTIVITY_KIND_KERNEL k JOIN event e ON e.id = k.event").fetchone()[0]

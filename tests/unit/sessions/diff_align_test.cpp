@@ -75,7 +75,8 @@ TEST_CASE("alignment of short sequences", "[sessions][diff]") {
 TEST_CASE("alignment is shortest where it can be, and mirrors", "[sessions][diff]") {
   std::mt19937 random(7);
   for (int round = 0; round < 400; ++round) {
-    const Tokens a = random_tokens(random, random() % 60, 1 + random() % 12), b = random_tokens(random, random() % 60, 1 + random() % 12);
+    const auto below = [&](uint32_t n) { return static_cast<uint32_t>(random() % n); };
+    const Tokens a = random_tokens(random, below(60), 1 + below(12)), b = random_tokens(random, below(60), 1 + below(12));
     const Pairs p = align(a, b);
     REQUIRE(sound(a, b, p));
     REQUIRE(p.size() == longest_common(a, b));
