@@ -1,5 +1,6 @@
 // The graph that backward walks: nodes, and edges from each to the nodes of its inputs.
 #pragma once
+#include <atomic>
 #include <span>
 #include <vector>
 
@@ -40,7 +41,7 @@ class Node : public RefCounted {
   static uint64_t peek_sequence();
   /// Longest path to a leaf.
   uint64_t topological() const {
-    seen_ = true;
+    seen_.store(true, std::memory_order_relaxed);
     return topological_;
   }
   const std::vector<Edge>& next_edges() const { return next_; }
@@ -55,7 +56,7 @@ class Node : public RefCounted {
   std::vector<Edge> next_;
   std::vector<InputMetadata> inputs_;
   uint64_t sequence_, topological_ = 0;
-  mutable bool seen_ = false;
+  mutable std::atomic<bool> seen_{false};  // by several threads at once
 };
 
 /// Tells the observer.

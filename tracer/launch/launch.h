@@ -27,7 +27,7 @@ Result<Python> find_python(const std::string& wanted);
 struct AgentBuild {
   std::string library;     // path of the .so
   std::string bootstrap;   // folder to put on PYTHONPATH (holds sitecustomize.py)
-  bool was_cached;
+  bool was_cached = false;
 };
 struct BuildProgress { int done, total; const char* stage; };
 Result<AgentBuild> ensure_agent(const Python&, const std::function<void(BuildProgress)>&, const std::atomic<bool>* cancel);

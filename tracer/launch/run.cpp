@@ -128,7 +128,7 @@ class RunImpl final : public Run {
   std::mutex mutex_;
   std::condition_variable done_;
   std::atomic<bool> finished_ = false, by_signal_ = false;
-  int status_ = 0;
+  std::atomic<int> status_{0};
 };
 
 Status RunImpl::begin() {
