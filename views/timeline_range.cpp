@@ -8,6 +8,11 @@
 namespace peel::views {
 namespace {
 
+/// Times of a damaged file may be absurd: sums stop at the ends.
+void add_up(Nanoseconds& to, Nanoseconds more) {
+  if (__builtin_add_overflow(to, more, &to)) to = more > 0 ? INT64_MAX : INT64_MIN;
+}
+
 constexpr size_t kTop = 50;
 constexpr uint64_t kMostGaps = 50'000;  // explained one by one; a few microseconds each
 
@@ -46,7 +51,7 @@ struct Scan {
         const Event e = s.event(EventId{lane.item(i)});
         const Nanoseconds time = clip(x);
         RangeStats::Top& own = ops[e.op.value < ops.size() ? e.op.value : 0];
-        own.time += time;
+        add_up(own.time, time);
         if (is_call(e.kind) || e.kind == Kind::kBackwardNode) {
           own.count++;
           if (!own.first || e.id < own.first) own.first = e.id;
@@ -54,7 +59,7 @@ struct Scan {
         // What is inside belongs to the inner operator, not to the one around it.
         if (e.parent) {
           const OpId outer = s.event(e.parent).op;
-          ops[outer.value < ops.size() ? outer.value : 0].time -= time;
+          add_up(ops[outer.value < ops.size() ? outer.value : 0].time, -time);
         }
         if (r == t.first_hop_row && time > 0) all.add(std::max(x.begin, out.from), std::max(x.begin, out.from) + time);
         out.calls += is_call(e.kind);
@@ -79,7 +84,7 @@ struct Scan {
     if (!why) return;
     auto i = std::find_if(out.idle.begin(), out.idle.end(), [&](const RangeStats::Idle& x) { return x.reason == why->reason; });
     if (i == out.idle.end()) i = out.idle.insert(i, {why->reason});
-    i->count++, i->time += to - from;
+    i->count++, add_up(i->time, to - from);
   }
   /// How long at least one, and at least two, were at work.
   void overlap() {
@@ -108,7 +113,7 @@ struct Scan {
         const Work& w = stream.work[r.lane.item(i)];
         const WorkShape& shape = tracks.gpu()->shape(w);
         auto& [count, time] = shapes[w.shape];
-        count++, time += clip(x);
+        count++, add_up(time, clip(x));
         EventId& event = first[w.shape];
         if (w.event && (!event || w.event < event)) event = w.event;
         pieces.push_back({std::max(x.begin, out.from), std::min(x.end, out.to)});
@@ -131,7 +136,7 @@ struct Scan {
       Work w;
       w.shape = shape;
       RangeStats::Top& top = names[tracks.gpu()->name(w)];
-      top.count += sum.first, top.time += sum.second;
+      top.count += sum.first, add_up(top.time, sum.second);
       if (first[shape] && (!top.first || first[shape] < top.first)) top.first = first[shape];
     }
   }
