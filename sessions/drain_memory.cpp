@@ -2,11 +2,12 @@
 
 #include <string>
 
+#include "sessions/memory_replay.h"
+
 namespace peel {
 namespace {
 
 int64_t number(uint64_t v) { return static_cast<int64_t>(v); }
-constexpr const char* kStates[] = {"inactive", "active_allocated", "active_pending_free"};
 
 }  // namespace
 
@@ -50,8 +51,8 @@ void MemoryBook::segment(const wire::Segment& s) {
 }
 
 void MemoryBook::block(const wire::Block& b) {
-  if (!segment_ || b.head.a >= std::size(kStates)) return ledger_.damaged();
-  ledger_.batch()[Table::kBlock].add(snapshot_, number(segment_), number(b.address), number(b.size), number(b.requested_size), ledger_.catalog.string(kStates[b.head.a]));
+  if (!segment_ || b.head.a > static_cast<uint32_t>(wire::BlockState::kActivePendingFree)) return ledger_.damaged();
+  ledger_.batch()[Table::kBlock].add(snapshot_, number(segment_), number(b.address), number(b.size), number(b.requested_size), ledger_.catalog.string(block_state_name(static_cast<BlockState>(b.head.a))));
 }
 
 void MemoryBook::meet(uint64_t address, uint32_t storage, uint64_t impl) {

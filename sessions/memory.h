@@ -17,6 +17,7 @@
 
 namespace peel {
 
+/// Numbers as on the wire and in table memory_action.
 enum class MemoryAction : uint8_t { kAlloc, kFreeRequested, kFreeCompleted, kSegmentAlloc, kSegmentFree, kSegmentMap, kSegmentUnmap, kSnapshot, kOom, kNone };
 const char* memory_action_name(MemoryAction);  // PyTorch's word
 

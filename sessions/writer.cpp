@@ -11,6 +11,7 @@
 
 #include "schema_sql.h"
 #include "sessions/format.h"
+#include "sessions/memory.h"
 #include "tracer/wire/wire.h"
 
 namespace peel {
@@ -60,7 +61,6 @@ struct Named {
 };
 constexpr Named kKinds[] = {{0, "call", ""}, {1, "redispatch", ""}, {2, "call_boxed", ""}, {3, "redispatch_boxed", ""},
                             {4, "missing_kernel", ""}, {5, "python_mode", ""}, {6, "torch_function", ""}, {7, "backward_node", ""}};
-constexpr const char* kMemoryActions[] = {"alloc", "free_requested", "free_completed", "segment_alloc", "segment_free", "segment_map", "segment_unmap", "snapshot", "oom"};
 constexpr Named kFlags[] = {
     {wire::kRaised, "raised", "left by an exception"},
     {wire::kInferredKind, "inferred_kind", "call or redispatch was inferred"},
@@ -103,8 +103,8 @@ Status Writer::open(const std::string& path) {
   for (const Named& k : kKinds) {
     if (!execute(("INSERT INTO event_kind VALUES(" + std::to_string(k.id) + ",'" + k.name + "')").c_str())) return failure();
   }
-  for (size_t i = 0; i < std::size(kMemoryActions); ++i) {
-    if (!execute(("INSERT INTO memory_action VALUES(" + std::to_string(i) + ",'" + kMemoryActions[i] + "')").c_str())) return failure();
+  for (int i = 0; i <= static_cast<int>(MemoryAction::kOom); ++i) {
+    if (!execute(("INSERT INTO memory_action VALUES(" + std::to_string(i) + ",'" + memory_action_name(static_cast<MemoryAction>(i)) + "')").c_str())) return failure();
   }
   for (const Named& f : kFlags) {
     if (!execute(("INSERT INTO event_flag VALUES(" + std::to_string(f.id) + ",'" + f.name + "','" + f.meaning + "')").c_str())) return failure();

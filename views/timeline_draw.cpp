@@ -201,7 +201,6 @@ void TimelinePanel::draw_box(const Context& c, const Pen& pen, const Area& lanes
       pen.frame(x, y, w, bar(), color(h), u(2));
       return label(p.text);
     }
-    case RowKind::kMemory: return;
   }
 }
 

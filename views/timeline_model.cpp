@@ -137,7 +137,6 @@ Stretch stretch_of(const Session& s, const TimelineTracks& tracks, const Timelin
       out = {w.begin, w.end};
       break;
     }
-    case RowKind::kMemory: break;
   }
   if (out.end == kOpen) out.end = tracks.end();
   out.begin = std::min(out.begin, kLatestTime), out.end = std::clamp(out.end, out.begin, kLatestTime);
@@ -156,7 +155,6 @@ EventId event_of(const TimelineTracks& tracks, const TimelineItem& i) {
       const HostCall* c = tracks.gpu()->call_of(w);
       return c ? c->event : EventId{};
     }
-    case RowKind::kMemory: break;
   }
   return {};
 }

@@ -73,7 +73,6 @@ std::string item_name(const Session& s, const TimelineTracks& t, const TimelineI
     case RowKind::kIteration: return t.iterations()[i.item].name;
     case RowKind::kCall: return t.gpu()->text(t.gpu()->calls()[i.item].name);
     case RowKind::kWork: return t.gpu()->name(t.gpu()->work({i.stream, i.item}));
-    case RowKind::kMemory: break;
   }
   return "";
 }

@@ -272,8 +272,7 @@ std::unique_ptr<Stretches> TimelineTracks::stretches(const Session& s, const Tra
     case RowKind::kSpan: return std::make_unique<SpanStretches>(spans_);
     case RowKind::kCall: return std::make_unique<CallStretches>(*gpu_);
     case RowKind::kWork: return std::make_unique<WorkStretches>(gpu_->streams()[t.stream]);
-    case RowKind::kHop:
-    case RowKind::kMemory: break;
+    case RowKind::kHop: break;
   }
   return std::make_unique<HopStretches>(s);
 }

@@ -19,8 +19,8 @@ namespace peel::views {
 constexpr Nanoseconds kLatestTime = int64_t{1} << 60;  // 36 years; what is said to be later is cut there
 
 /// What the items of a row are: numbers of iterations (index into iterations), spans, hops, calls of
-/// GpuActivity, pieces of work of one stream. kMemory is kept for counters of the allocator.
-enum class RowKind : uint8_t { kIteration, kSpan, kHop, kCall, kWork, kMemory };
+/// GpuActivity, pieces of work of one stream.
+enum class RowKind : uint8_t { kIteration, kSpan, kHop, kCall, kWork };
 
 struct TimelineRow {
   RowKind kind;
@@ -28,7 +28,7 @@ struct TimelineRow {
 };
 
 struct Track {
-  enum class Kind : uint8_t { kProcess, kThread, kCalls, kStream, kMemory } kind;
+  enum class Kind : uint8_t { kProcess, kThread, kCalls, kStream } kind;
   uint64_t key = 0;            // identifies the track as long as the session is open
   std::string name, note;      // "main thread", "python 1234"
   uint32_t process = 0;

@@ -60,8 +60,7 @@ def check_marks(session, db, marks):
         for s in mark["segments"]:
             want_segments[s["address"]] = s["total_size"]
             at = s["address"]
-            for b in s["blocks"]:
-                size, requested, state = b[-3:]
+            for size, requested, state in s["blocks"]:  # one after another from the segment's address on
                 if state != "inactive":
                     want_live[at] = requested
                 if state.startswith("active_") and state != "active_allocated":

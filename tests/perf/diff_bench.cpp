@@ -1,39 +1,19 @@
 // How fast two large sessions are compared: peel_diff_bench [HOPS] [PERCENT]. Makes a session of that many hops and
 // another in which so many percent of the top-level calls are gone, new, of other values or without a layer; opens
 // both and prints how long loading and comparing took, what was found, and memory. A third pair shares nothing.
-#include <sqlite3.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
 
 #include "sessions/diff.h"
-#include "sessions/format.h"
-#include "sessions/schema_sql.h"
+#include "tests/perf/bench.h"
 
 using namespace peel;
+using namespace peel::bench;
 
 namespace {
-
-double now_ms() { return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
-
-double resident_mib() {
-  long pages = 0, resident = 0;
-  if (FILE* f = std::fopen("/proc/self/statm", "r")) {
-    if (std::fscanf(f, "%ld %ld", &pages, &resident) != 2) resident = 0;
-    std::fclose(f);
-  }
-  return static_cast<double>(resident) * static_cast<double>(sysconf(_SC_PAGESIZE)) / 1048576;
-}
-
-void run(sqlite3* db, const std::string& sql) {
-  char* error = nullptr;
-  if (sqlite3_exec(db, sql.c_str(), nullptr, nullptr, &error) == SQLITE_OK) return;
-  std::fprintf(stderr, "%s: %s\n", sql.c_str(), error);
-  std::exit(2);
-}
 
 struct Maker {
   sqlite3* db = nullptr;
@@ -69,12 +49,8 @@ struct Maker {
 
 /// `changed` calls in 10,000 differ from the plain session; `foreign`: all operators are others.
 void make(const std::string& path, uint32_t hops, uint32_t changed, bool foreign) {
-  ::unlink(path.c_str());
   Maker m;
-  sqlite3_open(path.c_str(), &m.db);
-  run(m.db, "PRAGMA application_id=" + std::to_string(kApplicationId) + "; PRAGMA user_version=" + std::to_string(kFormatVersion) +
-                "; PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA cache_size=-200000; BEGIN");
-  run(m.db, kSchemaSql);
+  m.db = new_session(path);
   run(m.db, "INSERT INTO meta VALUES('state','complete'),('engine','pytorch'),('engine_version','2.13.0');"
             "INSERT INTO dispatch_key VALUES(0,'Undefined',NULL,NULL,0),(11,'BackendSelect',26,NULL,86),(19,'ADInplaceOrView',34,NULL,94),(24,'AutocastCPU',39,NULL,114),"
             "(49,'CPU',16,0,1),(134,'AutogradCPU',36,0,96);"

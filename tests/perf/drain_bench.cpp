@@ -130,8 +130,9 @@ int measure(const char* what, bool standard, uint64_t hops, const std::string& p
 
 int main(int argc, char** argv) {
   const uint64_t hops = argc > 1 ? std::strtoull(argv[1], nullptr, 10) / 2 * 2 : 4'000'000;
-  const std::string path = argc > 2 ? argv[2] : "drain_bench.peel";
+  const std::string path = argc > 2 ? argv[2] : "/tmp/peel-drain-bench-" + std::to_string(::getpid()) + ".peel";
   const int keys = peel::testing::measure("keys", false, hops, path);
   const int standard = peel::testing::measure("standard", true, hops / 2, path);
+  if (argc <= 2) ::unlink(path.c_str());
   return std::max(keys, standard);
 }

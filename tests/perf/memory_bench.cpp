@@ -5,49 +5,19 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <ctime>
 #include <functional>
-#include <thread>
 
-#include "app/window/application.h"
-#include "imgui.h"
-#include "imgui_impl_null.h"
-#include "implot.h"
+#include "tests/perf/null_window.h"
 #include "tests/unit/sessions/memory_story.h"
 #include "views/memory_bands.h"
 #include "views/memory_oom_model.h"
-#include "views/theme.h"
-
-namespace peel::app {
-std::unique_ptr<ProgramHandle> make_program_handle(const Startable&) { return nullptr; }  // nothing is started here
-}  // namespace peel::app
 
 using namespace peel;
+using namespace peel::bench;
 
 namespace {
-
-double now_ms() { return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
-double cpu_ms() {
-  timespec s;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &s);
-  return static_cast<double>(s.tv_sec) * 1e3 + static_cast<double>(s.tv_nsec) / 1e6;
-}
-
-void row(const char* what, int times, const std::function<void(int)>& one) {
-  std::vector<double> all;
-  for (int i = 0; i < times; ++i) {
-    const double begin = cpu_ms();
-    one(i);
-    all.push_back(cpu_ms() - begin);
-  }
-  std::sort(all.begin(), all.end());
-  double sum = 0;
-  for (const double t : all) sum += t;
-  std::printf("  %-44s mean %7.2f   median %7.2f   99%% %7.2f   worst %7.2f ms\n", what, sum / times, all[all.size() / 2], all[all.size() * 99 / 100], all.back());
-}
 
 /// Hard for a replay: 1 M allocations of which 200,000 live at a time, freed in any order.
 void scattered() {
@@ -84,25 +54,6 @@ void scattered() {
               static_cast<double>(h.bytes()) / 1048576, h.trouble_text().empty() ? "none" : h.trouble_text().c_str());
   row("state at any moment (bound: 20 ms)", 200, [&](int i) { replay(h, 0, static_cast<MemoryIndex>(uint64_t(i) * 2654435761u % h.events.size())); });
 }
-
-struct Bench {
-  app::Application& app;
-  double wheel = 0;
-  void frame() {
-    ImGui_ImplNull_NewFrame();
-    ImGui::GetIO().DisplaySize = {1920, 1080};
-    ImGui::NewFrame();
-    app.frame();
-    ImGui::Render();
-  }
-  void settle() {
-    const double begin = now_ms();
-    do {
-      frame();
-      std::this_thread::sleep_for(std::chrono::microseconds(500));
-    } while (!app.settled() && now_ms() - begin < 60'000);
-  }
-};
 
 }  // namespace
 
@@ -151,46 +102,35 @@ int main(int argc, char** argv) {
     if (sum == 0) return 1;
   }
   scattered();
-  ImGui::CreateContext();
-  ImPlot::CreateContext();
-  ImGuiIO& io = ImGui::GetIO();
-  io.IniFilename = nullptr;
-  io.ConfigFlags |= ImGuiConfigFlags_DockingEnable;
-  ImGui_ImplNull_Init();
-  views::theme::load_fonts();
   {
-    app::Application app{app::WindowOptions{}};
-    app.set_display_scale(1);
-    Bench b{app};
-    b.frame();
+    NullWindow window;
+    app::Application& app = window.app();
+    ImGuiIO& io = ImGui::GetIO();
     if (const Status s = app.open(path); !s) return 2;
     app.commands().run("workspace.Memory");
     const double begin = now_ms();
-    b.settle();
+    window.settle();
     std::printf("Memory panel complete %.0f ms after it was opened\nprocessor time of a frame, Memory workspace (bound: 4 ms)\n", now_ms() - begin);
     const uint32_t hops = app.session()->size();
-    row("standing still", 200, [&](int) { b.frame(); });
+    row("standing still", 200, [&](int) { return window.frame(); });
     row("another hop each frame", 200, [&](int i) {
       app.go_to(EventId(1 + static_cast<uint32_t>(uint64_t(i) * 2654435761u % hops)));
-      b.frame();
+      window.frame();
     });
-    b.settle();
+    window.settle();
     row("zooming with the wheel", 200, [&](int i) {
       io.AddMousePosEvent(900, 200);
       io.AddMouseWheelEvent(0, i % 60 < 30 ? 1.f : -1.f);
-      b.frame();
+      window.frame();
     });
-    b.settle();
+    window.settle();
     app.commands().run("memory.peak");
-    b.settle();
+    window.settle();
     row("the pointer over the bands", 200, [&](int i) {
       io.AddMousePosEvent(300.f + static_cast<float>(i) * 5, 250);
-      b.frame();
+      window.frame();
     });
   }
-  ImGui_ImplNull_Shutdown();
-  ImPlot::DestroyContext();
-  ImGui::DestroyContext();
   if (argc <= 2) ::unlink(path.c_str());
   return 0;
 }

@@ -1,75 +1,29 @@
 // How fast a session opens and answers: peel_open_bench [HOPS] [FILE]. Makes a session of that many hops by
 // plain SQL (kept when FILE is given, and used again when it is there), opens it, and prints times and sizes.
-#include <sqlite3.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <ctime>
 #include <string>
 #include <thread>
 
 #include "sessions/filter.h"
-#include "sessions/format.h"
 #include "sessions/iterations.h"
-#include "sessions/schema_sql.h"
 #include "sessions/session_impl.h"
 #include "sessions/show.h"
 #include "sessions/why.h"
+#include "tests/perf/bench.h"
 
 using namespace peel;
+using namespace peel::bench;
 
 namespace {
-
-double now_ms() {
-  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-/// Of this thread or the whole process: what other programs do on the machine at the same time does not count.
-double cpu_ms(clockid_t clock = CLOCK_THREAD_CPUTIME_ID) {
-  timespec s;
-  clock_gettime(clock, &s);
-  return static_cast<double>(s.tv_sec) * 1e3 + static_cast<double>(s.tv_nsec) / 1e6;
-}
-
-void run(sqlite3* db, const std::string& sql) {
-  char* error = nullptr;
-  if (sqlite3_exec(db, sql.c_str(), nullptr, nullptr, &error) != SQLITE_OK) {
-    std::fprintf(stderr, "%s: %s\n", sql.c_str(), error);
-    std::exit(2);
-  }
-}
-
-class Insert {
- public:
-  Insert(sqlite3* db, const char* sql) { sqlite3_prepare_v2(db, sql, -1, &s_, nullptr); }
-  ~Insert() { sqlite3_finalize(s_); }
-  template <class... T>
-  void operator()(T... values) {
-    int i = 0;
-    (bind(++i, values), ...);
-    if (sqlite3_step(s_) != SQLITE_DONE) std::exit(2);
-    sqlite3_reset(s_);
-  }
-
- private:
-  void bind(int i, std::nullptr_t) { sqlite3_bind_null(s_, i); }
-  void bind(int i, const char* v) { sqlite3_bind_text(s_, i, v, -1, SQLITE_STATIC); }
-  void bind(int i, int64_t v) { sqlite3_bind_int64(s_, i, v); }
-  sqlite3_stmt* s_ = nullptr;
-};
 
 // Rounds of: a call at AutogradCPU, its redispatches to ADInplaceOrView and CPU, two calls inside that; a node
 // for every second call; 400 operators, 2,000 stacks, four threads of which one does most of the work.
 void make(const std::string& path, uint32_t hops) {
-  ::unlink(path.c_str());
-  sqlite3* db = nullptr;
-  sqlite3_open(path.c_str(), &db);
-  run(db, "PRAGMA application_id=" + std::to_string(kApplicationId) + "; PRAGMA user_version=" + std::to_string(kFormatVersion) +
-              "; PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA cache_size=-200000; BEGIN");
-  run(db, kSchemaSql);
+  sqlite3* db = new_session(path);
   run(db, "INSERT INTO meta VALUES('state','complete'),('engine','pytorch');"
           "INSERT INTO dispatch_key VALUES(0,'Undefined',NULL,NULL,0),(11,'BackendSelect',26,NULL,86),(19,'ADInplaceOrView',34,NULL,94),(24,'AutocastCPU',39,NULL,114),"
           "(49,'CPU',16,0,1),(134,'AutogradCPU',36,0,96);"
@@ -115,16 +69,6 @@ void make(const std::string& path, uint32_t hops) {
   }
   run(db, "COMMIT");
   sqlite3_close(db);
-}
-
-double resident_mib() {
-  long pages = 0, resident = 0;
-  std::FILE* f = std::fopen("/proc/self/statm", "r");
-  if (f) {
-    if (std::fscanf(f, "%ld %ld", &pages, &resident) != 2) resident = 0;
-    std::fclose(f);
-  }
-  return static_cast<double>(resident) * 4096 / 1048576;
 }
 
 /// Processor time of one call of `f`, over enough calls to be measured.

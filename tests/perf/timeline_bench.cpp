@@ -1,70 +1,32 @@
 // What the Timeline costs: peel_timeline_bench [HOPS] [FILE]. Makes a session of that many hops (default 10 M) with a
 // kernel and an allocation for every tenth (kept when FILE is given, and used again when it is there), builds the lanes and draws the
 // panel zoomed out, at middle and zoomed in, still and moving; prints processor time a frame.
-#include <sqlite3.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <ctime>
 #include <string>
 #include <thread>
 
 #include "imgui.h"
-#include "sessions/format.h"
-#include "sessions/schema_sql.h"
 #include "sessions/session.h"
+#include "tests/perf/bench.h"
 #include "views/panel.h"
 #include "views/theme.h"
 #include "views/timeline.h"
 #include "views/timeline_range.h"
 
 using namespace peel;
+using namespace peel::bench;
 
 namespace {
-
-double cpu_ms(clockid_t clock = CLOCK_THREAD_CPUTIME_ID) {
-  timespec s;
-  clock_gettime(clock, &s);
-  return static_cast<double>(s.tv_sec) * 1e3 + static_cast<double>(s.tv_nsec) / 1e6;
-}
-
-void run(sqlite3* db, const std::string& sql) {
-  char* error = nullptr;
-  if (sqlite3_exec(db, sql.c_str(), nullptr, nullptr, &error) == SQLITE_OK) return;
-  std::fprintf(stderr, "%s: %s\n", sql.c_str(), error);
-  std::exit(2);
-}
-
-class Insert {
- public:
-  Insert(sqlite3* db, const char* sql) {
-    if (sqlite3_prepare_v2(db, sql, -1, &s_, nullptr) != SQLITE_OK) std::exit(2);
-  }
-  ~Insert() { sqlite3_finalize(s_); }
-  template <class... T>
-  void operator()(T... values) {
-    int i = 0;
-    (sqlite3_bind_int64(s_, ++i, static_cast<int64_t>(values)), ...);
-    if (sqlite3_step(s_) != SQLITE_DONE) std::exit(2);
-    sqlite3_reset(s_);
-  }
-
- private:
-  sqlite3_stmt* s_ = nullptr;
-};
 
 // Steps of calls five deep, now and then a long pause, a second thread that runs at the same time; every tenth hop
 // launches a kernel on one of two streams.
 void make(const std::string& path, int64_t hops) {
-  ::unlink(path.c_str());
-  sqlite3* db = nullptr;
-  sqlite3_open(path.c_str(), &db);
-  run(db, "PRAGMA application_id=" + std::to_string(kApplicationId) + "; PRAGMA user_version=" + std::to_string(kFormatVersion) +
-              "; PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA cache_size=-200000; BEGIN");
-  run(db, kSchemaSql);
+  sqlite3* db = new_session(path);
   run(db, "INSERT INTO meta VALUES('state','complete'); INSERT INTO process VALUES(1,77,NULL,'python',0,NULL);"
           "INSERT INTO dispatch_key VALUES(19,'ADInplaceOrView',34,NULL,94),(50,'CUDA',16,1,2),(135,'AutogradCUDA',36,1,97);"
           "INSERT INTO keyset VALUES(1,85899411458,'x'),(3,65538,'y'); INSERT INTO tls VALUES(1,0,0,1,0,NULL);"

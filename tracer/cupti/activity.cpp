@@ -291,8 +291,8 @@ const char* start_activity() {
   return nullptr;
 }
 
-const char* stop_activity() {
-  if (!g_started) return nullptr;
+void stop_activity() {
+  if (!g_started) return;
   cupti.cuptiActivityFlushAll(0);
   for (const CUpti_ActivityKind kind : kKinds) cupti.cuptiActivityDisable(kind);
   cupti.cuptiActivityDisable(CUPTI_ACTIVITY_KIND_RUNTIME);
@@ -301,7 +301,6 @@ const char* stop_activity() {
   if (g_subscriber) cupti.cuptiUnsubscribe(g_subscriber);
   g_subscriber = nullptr;
   g_started = false;
-  return nullptr;
 }
 
 void flush_activity() {

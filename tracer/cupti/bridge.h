@@ -26,7 +26,7 @@ struct Bridge {
 struct GpuPart {
   const char* (*follow_allocator)();  // after CUDA was initialised, once
   const char* (*start_activity)();    // kernels, copies, API calls
-  const char* (*stop_activity)();     // gives CUPTI back; what it holds is reported first
+  void (*stop_activity)();            // gives CUPTI back; what it holds is reported first
   void (*flush)();                    // reports what is complete
 };
 using GetGpuPart = const GpuPart* (*)(const Bridge*);

@@ -10,7 +10,7 @@ const char* follow_allocator();  // allocator.cpp
 
 // activity.cpp
 const char* start_activity();
-const char* stop_activity();
+void stop_activity();
 void flush_activity();
 
 }  // namespace peel::agent

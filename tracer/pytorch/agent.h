@@ -111,6 +111,20 @@ void meet_node(Thread*, c10::TensorImpl* argument);          // a node made outs
 void write_node_run(Thread*, const void* node, int64_t graph_task);
 void install_backward_callback();
 
+/// Writes a record that has a time and nothing behind it; its size and time are filled in.
+template <class Record>
+void put_timed(Thread* t, Record r) {
+  constexpr uint32_t kWords = sizeof(Record) / 8;
+  r.head.words = kWords;
+  t->ring.set_busy();
+  if (uint64_t* at = t->ring.reserve(kWords)) {
+    r.time = wire::ticks();
+    __builtin_memcpy(at, &r, sizeof r);
+    t->ring.publish(kWords);
+  }
+  t->ring.clear_busy();
+}
+
 // ---- memory.cpp
 void record_memory(Thread*, wire::Allocation);            // kind, time and stack are filled in
 void follow_cpu_allocator();                          // from now on; once

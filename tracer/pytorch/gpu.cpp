@@ -13,19 +13,6 @@ Thread* ready_thread() {
   return t && t->process_epoch == g_process_epoch ? t : nullptr;
 }
 
-template <class Record>
-void put_timed(Thread* t, Record r) {
-  constexpr uint32_t kWords = sizeof(Record) / 8;
-  r.head.words = kWords;
-  t->ring.set_busy();
-  if (uint64_t* at = t->ring.reserve(kWords)) {
-    r.time = wire::ticks();
-    __builtin_memcpy(at, &r, sizeof r);
-    t->ring.publish(kWords);
-  }
-  t->ring.clear_busy();
-}
-
 void put_record(Thread* t, const void* record, uint32_t words) {
   if (uint64_t* at = t->ring.reserve(words)) {
     __builtin_memcpy(at, record, words * 8ull);

@@ -12,17 +12,10 @@ namespace peel::agent {
 
 void record_memory(Thread* t, wire::Allocation m) {
   if (t->process_epoch != g_process_epoch) return;
-  constexpr uint32_t kWords = sizeof(wire::Allocation) / 8;
-  m.head = {wire::RecordKind::kMemory, kWords, m.head.a};
+  m.head.kind = wire::RecordKind::kMemory;
   m.stack = t->depth ? 0 : python_stack(t, python_frame(t));
   m.pad = 0;
-  t->ring.set_busy();
-  if (uint64_t* at = t->ring.reserve(kWords)) {
-    m.time = wire::ticks();
-    __builtin_memcpy(at, &m, sizeof m);
-    t->ring.publish(kWords);
-  }
-  t->ring.clear_busy();
+  put_timed(t, m);
 }
 
 namespace {

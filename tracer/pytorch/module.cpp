@@ -14,23 +14,9 @@ namespace {
 
 void begin_span(Thread* t, wire::SpanKind kind, uint32_t name, uint32_t detail, const void* object) {
   const uint32_t stack = python_stack(t, python_frame(t));
-  constexpr uint32_t kWords = sizeof(wire::SpanBegin) / 8;
-  t->ring.set_busy();
-  if (uint64_t* at = t->ring.reserve(kWords)) {
-    *reinterpret_cast<wire::SpanBegin*>(at) = {{wire::RecordKind::kSpanBegin, kWords, name}, wire::ticks(), kind, detail, reinterpret_cast<uintptr_t>(object), stack, 0};
-    t->ring.publish(kWords);
-  }
-  t->ring.clear_busy();
+  put_timed(t, wire::SpanBegin{{wire::RecordKind::kSpanBegin, 0, name}, 0, kind, detail, reinterpret_cast<uintptr_t>(object), stack, 0});
 }
-void end_span(Thread* t) {
-  constexpr uint32_t kWords = sizeof(wire::SpanEnd) / 8;
-  t->ring.set_busy();
-  if (uint64_t* at = t->ring.reserve(kWords)) {
-    *reinterpret_cast<wire::SpanEnd*>(at) = {{wire::RecordKind::kSpanEnd, kWords, 0}, wire::ticks()};
-    t->ring.publish(kWords);
-  }
-  t->ring.clear_busy();
-}
+void end_span(Thread* t) { put_timed(t, wire::SpanEnd{{wire::RecordKind::kSpanEnd, 0, 0}, 0}); }
 Thread* spanning_thread() {
   if (g_detail.load(std::memory_order_relaxed) != kStandard) return nullptr;
   Thread* t = this_thread();
@@ -190,10 +176,11 @@ PyObject* follow_cuda(PyObject*, PyObject* path) {
 }
 PyObject* gpu_activity(PyObject*, PyObject* on) {
   if (!gpu_part()) Py_RETURN_NONE;
-  const char* why;
+  const char* why = nullptr;
   const bool start = PyObject_IsTrue(on) == 1;
   Py_BEGIN_ALLOW_THREADS
-  why = start ? gpu_part()->start_activity() : gpu_part()->stop_activity();
+  if (start) why = gpu_part()->start_activity();
+  else gpu_part()->stop_activity();
   Py_END_ALLOW_THREADS
   return asked(why);
 }

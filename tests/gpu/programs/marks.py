@@ -10,8 +10,8 @@ marks = []
 def mark():
     torch.cuda.synchronize()
     torch.eye(7)
-    segments = [{"address": s["address"], "total_size": s["total_size"], "blocks": [[b["address"], b["size"], b["requested_size"], b["state"]] for b in s["blocks"]] if "address" in s["blocks"][0] else
-                 [[b["size"], b["requested_size"], b["state"]] for b in s["blocks"]]} for s in torch.cuda.memory._snapshot()["segments"]]
+    segments = [{"address": s["address"], "total_size": s["total_size"], "blocks": [[b["size"], b["requested_size"], b["state"]] for b in s["blocks"]]}
+                for s in torch.cuda.memory._snapshot()["segments"]]
     marks.append({"allocated": torch.cuda.memory_allocated(), "segments": segments})
     if os.environ.get("PEEL_MARKS"):
         with open(os.environ["PEEL_MARKS"], "w") as f:
