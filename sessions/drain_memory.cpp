@@ -24,7 +24,7 @@ void MemoryBook::record(const wire::Allocation& m, uint32_t thread, uint32_t eve
   uint32_t storage = 0;
   uint64_t size = m.size;
   if (action == MemoryAction::kAlloc) {
-    live_[m.address] = {id, 0, m.size, 0};
+    live_[m.address] = {id, 0, event, m.size, 0};
   } else if (action == MemoryAction::kFreeRequested || action == MemoryAction::kFreeCompleted) {
     const auto at = live_.find(m.address);
     if (at != live_.end()) {
@@ -53,6 +53,11 @@ void MemoryBook::segment(const wire::Segment& s) {
 void MemoryBook::block(const wire::Block& b) {
   if (!segment_ || b.head.a > static_cast<uint32_t>(wire::BlockState::kActivePendingFree)) return ledger_.damaged();
   ledger_.batch()[Table::kBlock].add(snapshot_, number(segment_), number(b.address), number(b.size), number(b.requested_size), ledger_.catalog.string(block_state_name(static_cast<BlockState>(b.head.a))));
+}
+
+uint32_t MemoryBook::made_in(uint64_t address) const {
+  const auto at = live_.find(address);
+  return at == live_.end() || at->second.storage ? 0 : at->second.event;
 }
 
 void MemoryBook::meet(uint64_t address, uint32_t storage, uint64_t impl) {

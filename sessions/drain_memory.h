@@ -18,12 +18,14 @@ class MemoryBook {
   /// Of the snapshot that was recorded last.
   void segment(const wire::Segment&);
   void block(const wire::Block&);
+  /// The hop in which the block at `address` was allocated, as long as no tensor was seen in it; 0 = none is known.
+  uint32_t made_in(uint64_t address) const;
   /// A tensor was seen whose storage, of that number and with its StorageImpl at `impl`, has its bytes at `address`.
   void meet(uint64_t address, uint32_t storage, uint64_t impl);
 
  private:
   struct Live {
-    uint32_t id, storage;
+    uint32_t id, storage, event;
     uint64_t size, impl;  // impl: address of the StorageImpl that lives there
   };
   int64_t pool(const uint64_t id[2]);

@@ -97,7 +97,7 @@ TensorBook::Met TensorBook::argument(const MeetingPlace& place, const wire::Tens
     life = nullptr;
   }
   if (life && !meta) meta = life->meta;
-  if (!life) life = &start(t.impl, 0, place.event, t.storage, storage_of(t.storage, place.event, t.flags & wire::kWrappedNumber), 0);
+  if (!life) life = &start(t.impl, place.made_in, place.event, t.storage, storage_of(t.storage, place.event, t.flags & wire::kWrappedNumber), 0);
   look(*life, t, meta, place.event);
   return {life->tensor, meta, life->base, life->storage ? life->storage->number : 0};
 }

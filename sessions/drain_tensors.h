@@ -8,6 +8,7 @@
 //    "inferred: tensor identity"). The tensor of a Python number lives for one call;
 //  * when the memory of a storage is given back, its tensors are gone; what is met at its address afterwards is another one, unless it
 //    was written in between (resize_);
+//  * a tensor that is met as an argument first was born in the hop that allocated its memory, where that is known;
 //  * storages follow the same way: a newborn shares the storage of an argument, or of a tensor met inside
 //    its hop, or has a new one.
 #pragma once
@@ -30,6 +31,7 @@ struct MeetingPlace {
   uint32_t event, thread;
   const std::vector<ArgumentSeen>* arguments;  // of the thread
   size_t chain_begin;                          // the chain's arguments begin here
+  uint32_t made_in = 0;                        // the hop that allocated its memory, when nothing else was seen there
 };
 
 class TensorBook {

@@ -200,7 +200,7 @@ void Track::tensor(const uint64_t* at, wire::Head head) {
          t.ndim, sized, t.keyset, reinterpret_cast<const int64_t*>(at + sizeof t / 8)};
     if (t.flags & wire::kUndefined) d = {0, 0, 0, wire::kUndefined, 0, false, t.keyset, nullptr};
   }
-  const MeetingPlace place{f.event, thread_, &arguments_, f.chain_arguments};
+  const MeetingPlace place{f.event, thread_, &arguments_, f.chain_arguments, process_.allocations.made_in(t.data)};
   const bool is_result = head.a & wire::kResultBit;
   const TensorBook::Met met = is_result ? process_.tensors.result(place, t, described ? &d : nullptr) : process_.tensors.argument(place, t, described ? &d : nullptr);
   if (t.data && met.storage) process_.allocations.meet(t.data, met.storage, t.storage);

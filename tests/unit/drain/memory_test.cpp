@@ -65,6 +65,28 @@ TEST_CASE("memory: what is met at the address of a storage that was given back i
   CHECK(r.rows("SELECT * FROM loss").empty());  // nothing was inferred
 }
 
+TEST_CASE("memory: a tensor that is used inside the hop that made it was born there") {
+  Program r;
+  r.t.begin({.op = r.op, .key = key::AutogradCPU});
+  r.t.begin({.op = r.op, .kind = HopKind::kRedispatch});
+  r.t.memory(MemoryAction::kAlloc, 0x7000, 100);  // a kernel makes its result by itself, then fills it by an operator
+  const FakeTensor made{.impl = 0x1000, .storage = 0x1800, .sizes = {25}, .data = 0x7000};
+  r.t.begin({.op = r.p.op("aten::copy_", "", {{"self", 1}, "src"})});
+  r.t.tensor(0, made);
+  r.t.result(0, made);
+  r.t.end();
+  r.t.result(0, made);
+  r.t.end();
+  r.t.result(0, made);
+  r.t.end();
+  r.t.begin({.op = r.op});  // a view of it is born where it is returned, as ever
+  r.t.tensor(0, made);
+  r.t.result(0, {.impl = 0x2000, .storage = 0x1800, .sizes = {5, 5}, .data = 0x7000});
+  r.t.end();
+  r.end();
+  CHECK(r.rows("SELECT id, birth_event, first_event, base FROM tensor") == Rows{"1|2|3|-", "2|4|4|1"});
+}
+
 TEST_CASE("memory: a tensor that was resized stays the same") {
   Program r;
   r.t.memory(MemoryAction::kAlloc, 0x7000, 100);
