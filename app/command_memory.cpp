@@ -66,7 +66,7 @@ int memory_main(const std::vector<std::string>& arguments) {
   app.add_option("FILE", file, "Session file")->required()->option_text("FILE.peel");
   app.add_option("--at", number, "The hop after which to look; without it: the failed allocation, else the end")->option_text("HOP");
   app.add_option("--by", by, "Grouped by line, module, operator, node (that saved it) or tensor")->check(CLI::IsMember({"line", "module", "operator", "node", "tensor"}))->option_text("WHAT");
-  app.add_option("--device", device_name, "Device; without it: the busiest GPU, else the heap")->option_text("NAME");
+  app.add_option("--device", device_name, "Device; without it: the busiest GPU, else the CPU")->option_text("NAME");
   app.add_option("--max-rows", max_rows, "Stop after so many rows; 0 = all")->option_text("N");
   app.add_flag("--json", json, "One JSON object a line");
   if (const auto ended = parse(app, arguments)) return *ended;

@@ -96,6 +96,14 @@ void GpuBook::activity(const wire::GpuActivity& a) {
   }
 }
 
+void GpuBook::memory(const wire::GpuMemory& m) {
+  if (m.head.a > static_cast<uint32_t>(wire::GpuMemoryAction::kPoolTrimmed)) return ledger_.damaged();
+  const auto at = calls_.find(m.correlation);
+  if (at != calls_.end() || !m.correlation) return write(m, cell(at == calls_.end() ? 0 : at->second));
+  if (++waiting_count_ > kMostWaiting) finish();
+  waiting_memory_[m.correlation].push_back(m);
+}
+
 void GpuBook::call(const wire::GpuActivity& c) {
   const auto thread = histories_.find(c.thread);
   const uint32_t event = thread == histories_.end() ? 0 : thread->second.at(ns(c.start), ns(c.end));
@@ -110,6 +118,11 @@ void GpuBook::call(const wire::GpuActivity& c) {
   const bool runtime = static_cast<GpuKind>(c.head.a) == GpuKind::kRuntime;
   ledger_.batch()[runtime ? Table::kGpuRuntime : Table::kGpuDriver].add(ns(c.start), ns(c.end), runtime ? 0 : 1, global_pid_ | c.thread, c.correlation,
                                                                         cell(process_.string(c.name)), c.result, kNullCell, cell(event));
+  if (const auto waiting = waiting_memory_.find(c.correlation); waiting != waiting_memory_.end()) {
+    for (const wire::GpuMemory& m : waiting->second) write(m, cell(event));
+    waiting_count_ -= std::min(waiting_count_, waiting->second.size());
+    waiting_memory_.erase(waiting);
+  }
   const auto waiting = waiting_.find(c.correlation);
   if (waiting == waiting_.end()) return;
   for (const wire::GpuActivity& a : waiting->second) write(a, hop_of(a, event));
@@ -163,6 +176,21 @@ void GpuBook::write(const wire::GpuActivity& a, int64_t event) {
   }
 }
 
+void GpuBook::write(const wire::GpuMemory& m, int64_t event) {
+  using wire::GpuMemoryAction;
+  const auto number = [](uint64_t v) { return static_cast<int64_t>(v); };
+  const auto action = static_cast<GpuMemoryAction>(m.head.a);
+  const bool imported = m.pool_type == 2;
+  if (action == GpuMemoryAction::kAlloc || action == GpuMemoryAction::kFree) {
+    ledger_.batch()[Table::kGpuMemory].add(ns(m.at), global_pid_, m.device, m.context, number(m.address), number(m.pc), number(m.bytes), memory_kind(m.memory_kind),
+                                           action == GpuMemoryAction::kFree, kNullCell, m.correlation, m.stream, imported ? 0 : number(m.pool), number(m.threshold),
+                                           imported ? kNullCell : number(m.pool_size), number(m.pool_used), imported ? number(m.pool) : kNullCell, imported ? number(m.pool_size) : kNullCell, event);
+  } else {
+    ledger_.batch()[Table::kGpuPool].add(ns(m.at), global_pid_, m.device, number(m.pool), m.head.a - 1, m.pool_type, m.correlation, number(m.bytes), number(m.threshold), number(m.pool_size),
+                                         number(m.pool_used), event);
+  }
+}
+
 void GpuBook::finish() {
   int64_t unlinked = 0;
   for (const auto& [correlation, activities] : waiting_) {
@@ -173,6 +201,8 @@ void GpuBook::finish() {
     }
   }
   waiting_.clear();
+  for (const auto& [correlation, records] : waiting_memory_) for (const wire::GpuMemory& m : records) write(m, kNullCell);  // the driver's own doing
+  waiting_memory_.clear();
   waiting_count_ = 0;
   if (unlinked) ledger_.catalog.lose("unlinked GPU activity", unlinked, "Kernels and copies whose call of CUDA's API was not reported: which hop launched them is not known.");
 }

@@ -51,6 +51,7 @@ class GpuBook {
   HopHistory* history(uint32_t os_thread) { return &histories_[os_thread]; }
 
   void activity(const wire::GpuActivity&);
+  void memory(const wire::GpuMemory&);
   void graph_node(const wire::GraphNode&, uint32_t event);
   /// No more reports come: activities whose call was never reported are written without a hop.
   void finish();
@@ -61,6 +62,7 @@ class GpuBook {
   };
   void call(const wire::GpuActivity&);
   void write(const wire::GpuActivity&, int64_t event);
+  void write(const wire::GpuMemory&, int64_t event);
   int64_t hop_of(const wire::GpuActivity&, uint32_t call_event) const;
   int64_t ns(uint64_t ticks) const { return ticks ? ledger_.clock.ns(ticks) : 0; }
   const Name& kernel_name(uint32_t string);
@@ -74,6 +76,7 @@ class GpuBook {
   std::unordered_map<uint32_t, uint32_t> calls_;               // correlation id -> hop (0 = outside of any)
   std::deque<uint32_t> calls_order_;
   std::unordered_map<uint32_t, std::vector<wire::GpuActivity>> waiting_;  // by correlation id
+  std::unordered_map<uint32_t, std::vector<wire::GpuMemory>> waiting_memory_;  // the same
   size_t waiting_count_ = 0;
   std::unordered_map<uint64_t, uint32_t> nodes_;               // graph node -> hop that captured it
   std::unordered_map<uint32_t, Name> names_;

@@ -23,7 +23,8 @@ bool follows(const wire::Head& head) {
     case RecordKind::kWrite:
     case RecordKind::kNode:
     case RecordKind::kError:
-    case RecordKind::kGpu: return false;
+    case RecordKind::kGpu:
+    case RecordKind::kGpuMemory: return false;
     default: return true;
   }
 }

@@ -56,6 +56,11 @@ void Track::consume(const uint64_t* at, wire::Head head) {
       if ((whole = get(at, head, &a))) process_.gpu.activity(a);
       break;
     }
+    case RecordKind::kGpuMemory: {
+      wire::GpuMemory m;
+      if ((whole = get(at, head, &m))) process_.gpu.memory(m);
+      break;
+    }
     case RecordKind::kGraphNode: {
       wire::GraphNode n;
       if ((whole = get(at, head, &n))) process_.gpu.graph_node(n, innermost());

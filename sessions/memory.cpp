@@ -129,8 +129,8 @@ void follow_history(MemoryHistory& h, const std::atomic<bool>* cancel) {
     AllocatorReplay& r = replays[d];
     const uint64_t older = h.older_frees;
     r.apply(i);
-    if (device.cpu && h.events[i].action == MemoryAction::kAlloc) seen.insert(h.events[i].address);
-    if (device.cpu && h.older_frees != older && seen.count(h.events[i].address)) --h.older_frees, h.note("frees of a block that was not in use", i);
+    if (!device.caching() && h.events[i].action == MemoryAction::kAlloc) seen.insert(h.events[i].address);
+    if (!device.caching() && h.older_frees != older && seen.count(h.events[i].address)) --h.older_frees, h.note("frees of a block that was not in use", i);
     device.events.push_back(i);
     device.totals.push_back(r.totals());
     if (r.totals().allocated > device.peak.allocated) device.peak_at = i;
@@ -146,7 +146,7 @@ void follow_history(MemoryHistory& h, const std::atomic<bool>* cancel) {
     if (e.action == MemoryAction::kOom) h.ooms.push_back(i);
     if (e.device < h.devices.size()) feed(e.device, i);
     else if (e.action == MemoryAction::kSnapshot)
-      for (uint16_t d = 0; d < h.devices.size(); ++d) if (!h.devices[d].cpu) feed(d, i);
+      for (uint16_t d = 0; d < h.devices.size(); ++d) if (h.devices[d].caching()) feed(d, i);
   }
   for (const Life& l : h.lives) if (l.older) ++h.devices[l.device].live_at_start;
 }

@@ -31,7 +31,7 @@ struct MemoryEvent {
   uint64_t address;
   int64_t size;          // bytes as the allocator's own trace has them (asked for; of a segment: whole)
   Nanoseconds time;
-  uint32_t id;           // memory_event.id
+  uint32_t id;           // memory_event.id; of CUDA's own pools: of the memory_event before it, 0 = none
   EventId event;         // innermost hop, 0 = outside of any
   StackId stack;         // its own, where there is no hop
   uint32_t storage;      // 0 = none seen
@@ -109,7 +109,9 @@ struct AllocatorCheckpoint {
 /// What belongs to one device.
 struct MemoryDevice {
   std::string name;                       // `cuda:0`, `cpu`
-  bool cpu = false;                       // heap memory: no segments, no pools
+  uint32_t process = 0;                   // process.id, 0 = unknown
+  bool cpu = false;                       // heap memory
+  bool cuda_pools = false;                // what was taken from CUDA's memory pools (cudaMallocAsync), told by CUPTI
   std::vector<MemoryIndex> events;        // ascending
   TotalsIndex totals;                     // after each of `events`
   std::vector<LifeIndex> lives;           // in the order of their beginning
@@ -118,6 +120,8 @@ struct MemoryDevice {
   MemoryTotals peak;                      // each at its highest
   MemoryIndex peak_at = kNoIndex;         // the event that first brought `allocated` there
   uint64_t live_at_start = 0;             // older blocks that were in use
+  /// PyTorch's caching allocator is at work here; else there are single blocks only, and nothing is known to be reserved.
+  bool caching() const { return !cpu && !cuda_pools; }
   /// How many of `events` lie before the moment.
   size_t position(MemoryIndex moment) const;
   MemoryTotals at(MemoryIndex moment) const;

@@ -8,7 +8,7 @@ namespace {
 constexpr int64_t kMostTotal = int64_t{1} << 60;  // bytes: sums stay far from overflow
 }
 
-AllocatorReplay::AllocatorReplay(MemoryHistory& h, uint16_t device) : h_(h), device_(device), cpu_(h.devices[device].cpu) {}
+AllocatorReplay::AllocatorReplay(MemoryHistory& h, uint16_t device) : h_(h), device_(device), plain_(!h.devices[device].caching()) {}
 
 AllocatorCheckpoint AllocatorReplay::checkpoint(size_t position) const {
   AllocatorCheckpoint c{position, {}, {}};
@@ -28,7 +28,7 @@ void AllocatorReplay::apply(MemoryIndex i) {
     case MemoryAction::kSegmentUnmap: return remove_range(i, true);
     case MemoryAction::kSnapshot: {
       const auto s = std::lower_bound(h_.snapshots.begin(), h_.snapshots.end(), i, [](const Snapshot& a, MemoryIndex b) { return a.at < b; });
-      if (s == h_.snapshots.end() || s->at != i || cpu_) return;
+      if (s == h_.snapshots.end() || s->at != i || plain_) return;
       // PyTorch's own trace has an entry of this name when the program asks for a snapshot: nothing hangs on that one.
       if (std::none_of(s->segments.begin(), s->segments.end(), [&](const SnapshotSegment& g) { return g.device == device_; })) return;
       compare(*s);
@@ -89,10 +89,10 @@ void AllocatorReplay::clear_for(uint64_t address, int64_t size, MemoryIndex at) 
 void AllocatorReplay::allocate(MemoryIndex i) {
   const MemoryEvent& e = h_.events[i];
   if (totals_.active > kMostTotal) return say("allocations beyond what any device has", i);
-  int64_t size = cpu_ ? e.size : rounded_size(h_.settings, e.size);
-  const auto segment = cpu_ ? segments_.end() : segment_at(e.address);
+  int64_t size = plain_ ? e.size : rounded_size(h_.settings, e.size);
+  const auto segment = plain_ ? segments_.end() : segment_at(e.address);
   if (segment == segments_.end()) {
-    if (!cpu_) say("allocations outside of every segment that is known", i);
+    if (!plain_) say("allocations outside of every segment that is known", i);
     clear_for(e.address, size, i);
   } else {
     auto b = block_at(e.address);
@@ -161,7 +161,7 @@ void AllocatorReplay::free_completed(MemoryIndex i) {
 void AllocatorReplay::give_back(Blocks::iterator b, MemoryIndex) {
   if (b->second.state == BlockState::kActive) totals_.allocated -= b->second.size;
   totals_.active -= b->second.size;
-  if (cpu_ || segment_at(b->first) == segments_.end()) {
+  if (plain_ || segment_at(b->first) == segments_.end()) {
     blocks_.erase(b);
     return;
   }
@@ -190,7 +190,7 @@ AllocatorReplay::Blocks::iterator AllocatorReplay::join_free(Blocks::iterator b)
 void AllocatorReplay::add_segment(MemoryIndex i, bool mapped) {
   const MemoryEvent& e = h_.events[i];
   const uint64_t end = e.address + static_cast<uint64_t>(e.size);
-  if (cpu_ || e.size == 0 || totals_.reserved > kMostTotal) return say("segments that cannot be", i);
+  if (plain_ || e.size == 0 || totals_.reserved > kMostTotal) return say("segments that cannot be", i);
   auto s = segments_.lower_bound(e.address);
   if ((s != segments_.end() && s->first < end) || segment_at(e.address) != segments_.end()) return say("segments that overlap another one", i);
   if (auto b = blocks_.lower_bound(e.address); (b != blocks_.end() && b->first < end) || block_at(e.address) != blocks_.end()) {

@@ -53,7 +53,7 @@ class AllocatorReplay {
 
   MemoryHistory& h_;
   uint16_t device_;
-  bool cpu_;
+  bool plain_;
   Segments segments_;
   Blocks blocks_;
   MemoryTotals totals_;

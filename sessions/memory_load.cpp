@@ -7,6 +7,7 @@
 
 #include "sessions/format.h"
 #include "sessions/memory.h"
+#include "sessions/optional_table.h"
 #include "sessions/sqlite_read.h"
 
 namespace peel {
@@ -33,6 +34,7 @@ class Reader {
   void settings();
   void events();
   void snapshots();
+  void cuda_pools();
   void tensors();
 
  private:
@@ -41,6 +43,7 @@ class Reader {
     return text_ && text_.bind(1, id).step() ? text_.text(0) : std::string();
   }
   uint16_t device(int64_t string_id, uint32_t process);
+  uint16_t device(const std::string& name, uint32_t process);
   uint16_t pool(int64_t string_id);
   uint16_t stream(uint64_t handle);
   bool cancelled() const { return cancel_ && *cancel_; }
@@ -60,20 +63,21 @@ uint16_t Reader::device(int64_t string_id, uint32_t process) {
   if (!id) return UINT16_MAX;
   const uint64_t key = uint64_t{process} << 32 | id;
   if (const auto known = devices_.find(key); known != devices_.end()) return known->second;
-  const std::string plain = text(id), name = plain.empty() || process <= 1 ? plain : plain + " of process " + std::to_string(process);
-  uint16_t at = UINT16_MAX;
+  return devices_[key] = device(text(id), process);
+}
+
+uint16_t Reader::device(const std::string& plain, uint32_t process) {
+  const std::string name = plain.empty() || process <= 1 ? plain : plain + " of process " + std::to_string(process);
+  for (size_t d = 0; d < h_.devices.size(); ++d) if (h_.devices[d].name == name) return static_cast<uint16_t>(d);
   if (name.empty()) h_.note("rows that name no device", kNoIndex);
   else if (h_.devices.size() >= kMostNames) h_.note("rows of more devices than any computer has", kNoIndex);
   else {
-    at = static_cast<uint16_t>(h_.devices.size());
-    for (size_t d = 0; d < h_.devices.size(); ++d) if (h_.devices[d].name == name) at = static_cast<uint16_t>(d);
-    if (at == h_.devices.size()) {
-      h_.devices.emplace_back();
-      h_.devices.back().name = name;
-      h_.devices.back().cpu = plain == "cpu" || plain.starts_with("cpu:");
-    }
+    h_.devices.emplace_back();
+    h_.devices.back().name = name, h_.devices.back().process = process;
+    h_.devices.back().cpu = plain == "cpu" || plain.starts_with("cpu:");
+    return static_cast<uint16_t>(h_.devices.size() - 1);
   }
-  return devices_[key] = at;
+  return UINT16_MAX;
 }
 
 uint16_t Reader::pool(int64_t id) {
@@ -150,11 +154,44 @@ void Reader::events() {
       h_.note("rows with an impossible device, address or size", kNoIndex);
       continue;
     }
-    if (h_.devices.size() > e.device && h_.devices[e.device].cpu && e.action == MemoryAction::kAlloc && e.size == 0) continue;  // takes nothing
+    if (h_.devices.size() > e.device && !h_.devices[e.device].caching() && e.action == MemoryAction::kAlloc && e.size == 0) continue;  // takes nothing
     if (e.action == MemoryAction::kOom) h_.oom_free.push_back(sqlite3_column_type(raw, 12) == SQLITE_NULL ? -1 : std::clamp<int64_t>(number(12), -1, kMostBytes));
     h_.events.push_back(e);
     if (h_.events.size() % 4096 == 0 && cancelled()) return;
   }
+}
+
+/// What came from CUDA's own memory pools, among the other events by time: CUPTI reports it after the fact.
+void Reader::cuda_pools() {
+  constexpr const char* kTable = "CUDA_GPU_MEMORY_USAGE_EVENTS";
+  std::string trouble;
+  if (!has_table(db_, kTable, {"start", "globalPid", "deviceId", "address", "bytes", "memoryOperationType", "localMemoryPoolAddress", "event"}, &trouble)) return;
+  std::unordered_map<int64_t, uint32_t> process_of;
+  for (ReadStatement s(db_, "SELECT id, os_id FROM process LIMIT 1000000"); s && s.step();) process_of[s.integer(1) & 0xffffff] = id_of(s.integer(0));
+  ReadStatement s(db_, std::string("SELECT m.start, m.globalPid, m.deviceId, m.address, m.bytes, m.memoryOperationType, m.event, e.thread FROM ") + kTable +
+                           " m LEFT JOIN event e ON e.id = m.event WHERE m.localMemoryPoolAddress > 0 ORDER BY m.start");
+  const size_t others = h_.events.size();
+  while (s && s.step() && h_.events.size() < kMostEvents) {
+    MemoryEvent e{};
+    e.time = s.integer(0), e.address = static_cast<uint64_t>(s.integer(3)), e.size = s.integer(4), e.life = kNoIndex;
+    e.action = s.integer(5) == 0 ? MemoryAction::kAlloc : MemoryAction::kFreeCompleted;
+    e.event = EventId(id_of(s.integer(6))), e.thread = static_cast<uint16_t>(std::min<uint32_t>(id_of(s.integer(7)), UINT16_MAX));
+    const auto process = process_of.find(s.integer(1) >> 24 & 0xffffff);
+    const int64_t number = s.integer(2);
+    if (e.time < 0 || e.address == 0 || e.address > kMostAddress || e.size < 0 || e.size > kMostBytes || number < 0 || number > 1024 || s.integer(5) > 1 || s.integer(5) < 0) {
+      h_.note("allocations of CUDA's memory pools that make no sense", kNoIndex);
+      continue;
+    }
+    e.device = device("cuda:" + std::to_string(number) + " pools", process == process_of.end() ? 0 : process->second);
+    if (e.device == UINT16_MAX) continue;
+    h_.devices[e.device].cuda_pools = true;
+    h_.events.push_back(e);
+    if (h_.events.size() % 4096 == 0 && cancelled()) return;
+  }
+  if (h_.events.size() == others) return;
+  std::inplace_merge(h_.events.begin(), h_.events.begin() + static_cast<ptrdiff_t>(others), h_.events.end(), [](const MemoryEvent& a, const MemoryEvent& b) { return a.time < b.time; });
+  uint32_t before = 0;
+  for (MemoryEvent& e : h_.events) e.id ? before = e.id : e.id = before;
 }
 
 void Reader::snapshots() {
@@ -278,6 +315,7 @@ Result<std::shared_ptr<const MemoryHistory>> load_memory(const std::string& path
   Reader r(db, *h, cancel);
   r.settings();
   r.events();
+  r.cuda_pools();
   if (!h->events.empty()) r.snapshots(), r.tensors();
   if (const std::string failure = db.take_failure(); !failure.empty()) h->note("stretches of the file that cannot be read", kNoIndex);
   follow_history(*h, cancel);

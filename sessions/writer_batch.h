@@ -16,7 +16,7 @@ constexpr int64_t cell(uint32_t id) { return id ? static_cast<int64_t>(id) : kNu
 
 /// The big tables: integers only, many rows.
 enum class Table : uint8_t { kEvent, kArgument, kResult, kTensor, kTensorMeta, kWrite, kNode, kEdge, kNodeRun, kStack, kTableSlot, kOpMask, kMemoryEvent, kSegment, kBlock, kGpuKernel, kGpuCopy,
-  kGpuSet, kGpuRuntime, kGpuDriver, kGpuSync, kGpuEvent, kGraphNode, kCount };
+  kGpuSet, kGpuRuntime, kGpuDriver, kGpuSync, kGpuEvent, kGpuMemory, kGpuPool, kGraphNode, kCount };
 struct TableShape {
   const char* name;
   uint8_t columns;
@@ -30,7 +30,7 @@ constexpr TableShape kTableShapes[] = {
     {"memory_event", 13, false, true}, {"segment", 11, false, false}, {"block", 6, false, false},
     {"CUPTI_ACTIVITY_KIND_KERNEL", 29, false, false}, {"CUPTI_ACTIVITY_KIND_MEMCPY", 22, false, false}, {"CUPTI_ACTIVITY_KIND_MEMSET", 13, false, false},
     {"CUPTI_ACTIVITY_KIND_RUNTIME", 9, false, false}, {"CUPTI_ACTIVITY_KIND_DRIVER", 9, false, false},
-    {"CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", 12, false, false}, {"CUPTI_ACTIVITY_KIND_CUDA_EVENT", 8, false, false}, {"graph_node", 3, false, false},
+    {"CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", 12, false, false}, {"CUPTI_ACTIVITY_KIND_CUDA_EVENT", 8, false, false}, {"CUDA_GPU_MEMORY_USAGE_EVENTS", 19, false, false}, {"CUDA_GPU_MEMORY_POOL_EVENTS", 12, false, false}, {"graph_node", 3, false, false},
 };
 static_assert(std::size(kTableShapes) == static_cast<size_t>(Table::kCount));
 

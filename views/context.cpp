@@ -1,6 +1,10 @@
 #include "views/context.h"
 
+#include "views/memory_source.h"
+
 namespace peel::views {
+
+Context::Context() : memory(std::make_shared<MemorySource>()) {}
 
 void Context::select(EventId e) {
   if (!e || !session || e.value > session->size()) return;
@@ -30,6 +34,7 @@ void Context::forward() {
 }
 
 void Context::forget() {
+  memory->forget();
   history_.clear();
   at_ = 0;
   selected = {}, node = {}, tensor = {};

@@ -29,8 +29,12 @@ struct CompareSets {
   uint64_t changes = 0;              // grows with each change
 };
 
+class MemorySource;
+
 class Context {
  public:
+  Context();
+
   const Session* session = nullptr;  // null: nothing open yet
   CommandTable* commands = nullptr;
   ProgramState program;
@@ -60,6 +64,7 @@ class Context {
   struct Edit { std::string path, text; bool dirty = false; } edit;
   std::string notice;                // one line for the status bar; cleared by the next action
   CompareSets compare;
+  std::shared_ptr<MemorySource> memory;  // never null: the allocator's history, read when a panel wants it
   std::string open_path;             // Program panel: file to show; "" = that of the selection
 
  private:

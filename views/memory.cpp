@@ -1,9 +1,9 @@
 #include "views/memory.h"
 
 #include <algorithm>
-#include <chrono>
 
 #include "views/memory_answers.h"
+#include "views/memory_source.h"
 #include "views/memory_tables.h"
 
 #include "imgui_stdlib.h"  // wants imgui.h before it
@@ -14,13 +14,6 @@ namespace {
 using theme::Type;
 using theme::u;
 
-struct Loaded {
-  std::shared_ptr<const MemoryHistory> history;
-  std::shared_ptr<const MemoryNames> names;
-  std::string error;
-  double seconds = 0;
-};
-
 enum class Tab : uint8_t { kHolds, kBetween, kFailed, kPools, kSegments };
 
 class MemoryPanel : public Panel {
@@ -28,7 +21,7 @@ class MemoryPanel : public Panel {
   const char* title() const override { return "Memory"; }
   const char* help() const override { return "The allocator over time: who holds the memory, segments and blocks, why an allocation failed."; }
   void session_changed(Context&) override;
-  bool busy() const override { return load_.busy() || answers_.busy() || chart_.busy(); }
+  bool busy() const override { return loading_ || answers_.busy() || chart_.busy(); }
   std::string copy_text(Context&) override;
   bool run(Context&, std::string_view id) override;
   void draw(Context&) override;
@@ -47,12 +40,10 @@ class MemoryPanel : public Panel {
   bool has_oom() const;
 
   MemoryView view_;
-  Background<Loaded> load_;
   MemoryAnswers answers_;
-  bool asked_ = false, final_ = false, have_ = false, seen_ = false;  // final_: nothing more comes after what was asked for
+  bool have_ = false, seen_ = false, loading_ = false;
   std::string error_;
-  uint64_t generation_ = 0, selection_ = 0;
-  double asked_at_ = 0, took_ = 0;
+  uint64_t version_ = 0, selection_ = 0;
   Tab tab_ = Tab::kHolds;
   HoldBy by_ = HoldBy::kLine;
   std::string search_;
@@ -63,10 +54,10 @@ class MemoryPanel : public Panel {
 };
 
 void MemoryPanel::session_changed(Context&) {
-  load_.stop(), answers_.forget();
+  answers_.forget();
   chart_.forget(), map_.forget();
   view_ = {};
-  asked_ = final_ = have_ = seen_ = false, error_.clear(), search_.clear(), generation_ = selection_ = 0, tab_ = Tab::kHolds;
+  have_ = seen_ = loading_ = false, error_.clear(), search_.clear(), version_ = selection_ = 0, tab_ = Tab::kHolds;
 }
 
 bool MemoryPanel::has_oom() const {
@@ -75,29 +66,18 @@ bool MemoryPanel::has_oom() const {
 
 // ---- what is shown
 
-/// Reads the history, again while a recording grows (not more often than a tenth of the time). False: nothing to show yet.
+/// Takes the newest history there is. False: nothing to show yet.
 bool MemoryPanel::refresh(Context& c) {
-  if (auto fresh = load_.take()) {
-    error_ = fresh->error, took_ = fresh->seconds;
-    if (fresh->history) {
+  const LoadedMemory& m = c.memory->look(*c.session);
+  loading_ = c.memory->busy();
+  if (m.version != version_) {
+    version_ = m.version, error_ = m.error;
+    if (m.history) {
       const bool first = !view_.history || view_.history->empty();
-      view_.history = fresh->history, view_.names = fresh->names;
+      view_.history = m.history, view_.names = m.names;
       if (first && !view_.history->empty()) view_.device = main_device(*view_.history), seen_ = false, chart_.fit();
     }
     have_ = true;
-  }
-  const bool stale = !asked_ || (!final_ && c.session->generation() != generation_);
-  if (stale && c.session->progress().ready && !load_.busy() && (!asked_ || ImGui::GetTime() - asked_at_ > std::max(1.0, took_ * 10))) {
-    asked_ = true, final_ = !c.session->live(), generation_ = c.session->generation(), asked_at_ = ImGui::GetTime();
-    load_.start([s = c.session](const std::atomic<bool>& cancelled) {
-      const auto begin = std::chrono::steady_clock::now();
-      Loaded out;
-      auto h = load_memory(s->path(), &cancelled);
-      if (!h) out.error = h.error();
-      else out.history = *h, out.names = std::make_shared<MemoryNames>(*s, **h);
-      out.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-      return out;
-    });
   }
   return have_ && view_.history && !view_.history->empty() && !view_.history->devices.empty();
 }
@@ -226,10 +206,10 @@ float MemoryPanel::draw_head(Context& c, const Pen& pen, const Area& a) {
 void MemoryPanel::draw_tabs(const Pen& pen, const Area& a, bool map_apart) {
   struct Choice { Tab tab; std::string label; };
   std::vector<Choice> tabs = {{Tab::kHolds, "Who holds it"}, {Tab::kBetween, "Between A and B"}};
-  if (!view_.of().cpu) tabs.push_back({Tab::kPools, "Pools"});
+  if (view_.of().caching()) tabs.push_back({Tab::kPools, "Pools"});
   else if (tab_ == Tab::kPools) tab_ = Tab::kHolds;
   if (has_oom()) tabs.insert(tabs.begin() + 2, {Tab::kFailed, "Out of memory"});
-  if (!map_apart && !view_.of().cpu) tabs.push_back({Tab::kSegments, "Segments"});
+  if (!map_apart && view_.of().caching()) tabs.push_back({Tab::kSegments, "Segments"});
   else if (tab_ == Tab::kSegments) tab_ = Tab::kHolds;
   float x = a.x;
   for (const Choice& t : tabs) {
@@ -321,7 +301,7 @@ void MemoryPanel::draw(Context& c) {
   const std::string trouble = view_.history->trouble_text();
   const float foot = trouble.empty() && !view_.history->older_frees && !chart_.bands().folded ? 0 : u(18);
   const Area rest{a.x, y, a.w, std::max(u(60), a.bottom() - y - foot)};
-  const bool map_apart = rest.w > u(760) && !view_.of().cpu;  // heap memory has no segments
+  const bool map_apart = rest.w > u(760) && view_.of().caching();  // only the caching allocator has segments
   Area table = rest;
   if (map_apart) {
     const float w = std::round(rest.w * .42f);

@@ -124,7 +124,7 @@ void MemoryChart::draw_totals(const MemoryView& v, const Pen& pen, const Area& p
       }
     }
   };
-  if (!v.of().cpu) line(&MemoryTotals::reserved, p.dim, true, 1);
+  if (v.of().caching()) line(&MemoryTotals::reserved, p.dim, true, 1);
   line(&MemoryTotals::allocated, p.text, false, std::max(1.f, u(1)));
 }
 
@@ -223,7 +223,7 @@ void MemoryChart::tell(const MemoryView& v, double position, const MemoryBands::
   } else {
     const MemoryTotals& t = d.totals[i];
     const MemoryEvent& e = v.history->events[d.events[i]];
-    text = bytes_text(t.allocated) + " allocated" + (d.cpu ? "" : ", " + bytes_text(t.reserved) + " reserved") + "\n" + std::string(memory_action_name(e.action)) + " " + bytes_text(e.size);
+    text = bytes_text(t.allocated) + " allocated" + (d.caching() ? ", " + bytes_text(t.reserved) + " reserved" : "") + "\n" + std::string(memory_action_name(e.action)) + " " + bytes_text(e.size);
     const std::string op = v.names->op(e), line = v.names->line(e);
     if (!op.empty() || !line.empty()) text += "\n" + op + (op.empty() || line.empty() ? "" : "  ") + line;
     const size_t c = static_cast<size_t>(std::clamp((position - bands_.from) / std::max(1e-9, bands_.to - bands_.from) * static_cast<double>(bands_.columns.size()), 0.0, static_cast<double>(bands_.columns.size()) - 1));

@@ -102,6 +102,7 @@ void MemoryMap::draw_segment(MemoryView& v, const MemoryState& s, const Pen& pen
 void MemoryMap::draw(MemoryView& v, const MemoryState& s, const Area& a) {
   const auto& p = theme::palette();
   const Pen pen;
+  if (v.of().cuda_pools) return pen.empty(a, "CUDA's own memory pools", "CUDA gave out these blocks itself (cudaMallocAsync) and doesn't tell where in its pools they lie.");
   if (v.of().cpu) return pen.empty(a, "Heap memory", "It comes from the system's allocator: there are no segments to show. Choose a GPU above, if there is one.");
   if (s.segments.empty()) return pen.empty(a, "No segment", s.blocks.empty() ? "The allocator held nothing at this moment." : "The recording has no snapshot of what was there when it began.");
   arrange(v, s);

@@ -222,7 +222,8 @@ uint16_t main_device(const MemoryHistory& h) {
   size_t best = 0;
   for (size_t d = 1; d < h.devices.size(); d++) {
     const MemoryDevice &a = h.devices[d], &b = h.devices[best];
-    if (a.cpu != b.cpu ? b.cpu : a.events.size() > b.events.size()) best = d;
+    const auto rank = [](const MemoryDevice& x) { return x.caching() ? 2 : x.cuda_pools ? 1 : 0; };
+    if (rank(a) != rank(b) ? rank(a) > rank(b) : a.events.size() > b.events.size()) best = d;
   }
   return static_cast<uint16_t>(best);
 }
@@ -235,7 +236,7 @@ Parts moment_sentence(const MemoryNames& names, uint16_t device, MemoryIndex mom
   const MemoryTotals t = d.at(moment);
   strong(p, bytes_text(t.allocated));
   say(p, " allocated");
-  if (!d.cpu) {
+  if (d.caching()) {
     say(p, ", ");
     strong(p, bytes_text(t.reserved));
     say(p, " reserved");

@@ -96,7 +96,7 @@ std::string HolderList::text(const HolderTable& t) const {
 void draw_pools(const MemoryView& v, const std::vector<PoolRow>& rows, const Area& a) {
   const auto& p = theme::palette();
   const Pen pen;
-  if (rows.empty()) return pen.empty(a, "No pools", v.of().cpu ? "Heap memory has none." : "No segment is known at this moment.");
+  if (rows.empty()) return pen.empty(a, "No pools", !v.of().caching() ? "Only PyTorch's caching allocator has pools of this kind." : "No segment is known at this moment.");
   constexpr struct { const char* head; float width; } kColumns[] = {{"fragmented", 92}, {"largest", 78}, {"free", 78}, {"in use", 82}, {"reserved", 82}, {"segments", 68}};
   const float base = base_of(a.y, u(20));
   pen.text(Type::kSmall, a.x, base, p.faint, "pool");

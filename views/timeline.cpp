@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "views/memory_source.h"
+#include "views/timeline_memory.h"
 #include "views/timeline_panel.h"
 
 namespace peel::views {
@@ -22,7 +24,7 @@ void TimelinePanel::session_changed(Context&) {
   choices_ = {}, view_ = {}, rows_.clear(), arrows_.clear(), chosen_arrows_.clear();
   item_.reset(), gap_.reset(), range_.reset(), menu_item_.reset();
   stats_ = {}, facts_.clear(), sentence_.clear(), found_work_.clear(), looks_.clear(), names_.clear();
-  scroll_ = 0, seen_selection_ = UINT64_MAX, finding_ = placed_ = built_live_ = false, found_in_ = nullptr;
+  scroll_ = 0, seen_selection_ = UINT64_MAX, finding_ = placed_ = built_live_ = reading_memory_ = false, found_in_ = nullptr;
   data_version_++, layout_version_++;
 }
 
@@ -35,6 +37,7 @@ bool TimelinePanel::prepare(Context& c, const Area& a) {
   if (auto made = building_.take(); made && *made) {
     measuring_.stop();  // it reads the old ones
     tracks_ = std::move(*made);
+    memory_version_ = 0;
     data_version_++, layout_version_++;
     names_.clear(), found_in_ = nullptr;
     seen_selection_ = UINT64_MAX;
@@ -52,6 +55,12 @@ bool TimelinePanel::prepare(Context& c, const Area& a) {
     else if (!p.ready) pen.empty(a, std::string(p.stage) + " …", count_text(p.done) + " of " + count_text(p.total));
     else pen.empty(a, "The recording holds no hop", "The program called no operator after its first import of torch.");
     return false;
+  }
+  const LoadedMemory& memory = c.memory->look(s);
+  reading_memory_ = c.memory->busy();
+  if (memory.version != memory_version_ && !measuring_.busy() && !building_.busy()) {
+    memory_version_ = memory.version;
+    if (memory.history) tracks_->set_memory(s, memory.history), data_version_++, layout_version_++, names_.clear();
   }
   if (!measuring_.busy() && !building_.busy() && s.live() && tracks_->extend(s, kHopsAFrame)) data_version_++, layout_version_++, names_.clear();
   return true;
@@ -151,6 +160,7 @@ void TimelinePanel::click(Context& c, const TimelinePick& p) {
   if (!p.row) return;
   if (p.box) return choose(c, item_of(*tracks_, p.row->at, p.box->longest));
   const Track& t = tracks_->tracks()[p.row->at.track];
+  if (t.kind == Track::Kind::kMemory) return c.select(memory_hop(*tracks_->memory(), tracks_->memory()->devices[t.device], p.time));
   if (t.kind != Track::Kind::kStream) return;
   gap_ = gap_at(*c.session, *tracks_, t.stream, p.time);
   if (!gap_) return;
@@ -219,8 +229,11 @@ void TimelinePanel::input(Context& c, const Area& lanes, const Area& labels) {
   Hit h;
   h.hovered = true;
   if (p.row && p.box) return tip(h, box_tip(*c.session, *tracks_, p.row->at, *p.box));
-  if (!p.row || tracks_->tracks()[p.row->at.track].kind != Track::Kind::kStream) return;
-  if (const auto gap = gap_at(*c.session, *tracks_, tracks_->tracks()[p.row->at.track].stream, p.time)) tip(h, gap->text);
+  if (!p.row) return;
+  const Track& t = tracks_->tracks()[p.row->at.track];
+  if (t.kind == Track::Kind::kMemory) return tip(h, memory_tip(*tracks_->memory(), tracks_->memory()->devices[t.device], p.time));
+  if (t.kind != Track::Kind::kStream) return;
+  if (const auto gap = gap_at(*c.session, *tracks_, t.stream, p.time)) tip(h, gap->text);
 }
 
 void TimelinePanel::step_to(Context& c, EventId e) {

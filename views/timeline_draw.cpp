@@ -179,6 +179,7 @@ void TimelinePanel::draw_box(const Context& c, const Pen& pen, const Area& lanes
       pen.fill(x, y, w, bar(), color(r.kind == RowKind::kSpan ? p.raised : p.line), u(3));
       if (r.kind == RowKind::kSpan && w > u(6)) pen.frame(x, y, w, bar(), color(p.line), u(3));
       return label(r.kind == RowKind::kIteration ? p.text : p.dim, r.kind == RowKind::kIteration ? Type::kSemiSmall : Type::kSmall);
+    case RowKind::kMemory: return;
     case RowKind::kCall: {
       const HostCall& call = tracks_->gpu()->calls()[item.item];
       const bool waits = call.sync != SyncKind::kNone && call.sync != SyncKind::kStreamWaitsEvent;
@@ -202,6 +203,28 @@ void TimelinePanel::draw_box(const Context& c, const Pen& pen, const Area& lanes
       return label(p.text);
     }
   }
+}
+
+// What was allocated as an area, what was reserved as a line above it; the top of the lane is the recording's peak.
+void TimelinePanel::draw_memory(const Pen& pen, const Area& lanes, const DrawnRow& r) const {
+  const auto& p = theme::palette();
+  const MemoryDevice& d = tracks_->memory()->devices[tracks_->tracks()[r.at.track].device];
+  const float h = u(TimelineLayout::pitch(RowKind::kMemory)) - u(4), base = row_y(lanes, r.at.y) + h;
+  const auto top = static_cast<double>(std::max<int64_t>({1, d.peak.allocated, d.peak.reserved}));
+  const auto height = [&](int64_t bytes) { return std::round(static_cast<float>(static_cast<double>(std::max<int64_t>(0, bytes)) / top) * h); };
+  const auto stretches = [&](int64_t MemoryTotals::*what, const auto& draw) {
+    for (size_t i = 0, e; i < r.totals.size(); i = e) {
+      for (e = i + 1; e < r.totals.size() && height(r.totals[e].*what) == height(r.totals[i].*what);) e++;
+      const float x0 = lanes.x + static_cast<float>(static_cast<double>(i) * kChartPixels), x1 = std::min(lanes.right(), lanes.x + static_cast<float>(static_cast<double>(e) * kChartPixels));
+      draw(x0, x1 - x0, height(r.totals[i].*what));
+    }
+  };
+  stretches(&MemoryTotals::allocated, [&](float x, float w, float y) {
+    pen.fill(x, base - y, w, y, color(p.line_strong, .55f));
+    pen.fill(x, base - y, w, 1, color(p.dim));
+  });
+  if (d.caching()) stretches(&MemoryTotals::reserved, [&](float x, float w, float y) { pen.fill(x, base - y, w, 1, color(p.faint)); });
+  pen.hline(lanes.x, base, lanes.w, color(p.line));
 }
 
 // The line on which a stream's work lies: where there is only the line, the GPU stood still.
@@ -305,6 +328,7 @@ void TimelinePanel::draw_lanes(Context& c, const Pen& pen, const Area& lanes) {
   ImGui::PushClipRect({lanes.x, lanes.y}, {lanes.right(), lanes.bottom()}, true);
   for (const DrawnRow& r : rows_) {
     if (r.kind == RowKind::kWork) draw_idle(pen, lanes, r);
+    if (r.kind == RowKind::kMemory) draw_memory(pen, lanes, r);
     for (const LaneBox& b : r.boxes) draw_box(c, pen, lanes, r, b);
   }
   draw_waits(pen, lanes);

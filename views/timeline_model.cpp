@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "views/timeline_memory.h"
 #include "views/words.h"
 
 namespace peel::views {
@@ -87,7 +88,7 @@ TimelineLayout place_tracks(const TimelineTracks& tracks, const TimelineChoices&
     if (head) y += TimelineLayout::kHead;
     const uint32_t first = closed ? std::min<uint32_t>(t.first_hop_row, static_cast<uint32_t>(t.rows.size())) : 0;
     const uint32_t end = closed ? std::min<uint32_t>(first + 1, static_cast<uint32_t>(t.rows.size())) : static_cast<uint32_t>(t.rows.size());
-    for (uint32_t r = first; r < end; r++, y += TimelineLayout::kPitch) out.rows.push_back({index, r, y});
+    for (uint32_t r = first; r < end; r++) out.rows.push_back({index, r, y}), y += TimelineLayout::pitch(t.rows[r].kind);
     if (first == end && !head) y += TimelineLayout::kPitch;
     if (!head) y += TimelineLayout::kGap + (t.kind == Track::Kind::kCalls ? TimelineLayout::kArrowRoom : 0);
     placed.h = y - placed.y;
@@ -110,10 +111,12 @@ std::vector<DrawnRow> draw_rows(const Session& s, const TimelineTracks& tracks, 
   const auto fold = static_cast<Nanoseconds>(std::ceil(kFoldPixels * view.per_pixel()));
   const auto limit = static_cast<size_t>(view.width) * 2 + 64;
   for (const PlacedRow& r : layout.rows) {
-    if (r.y + TimelineLayout::kPitch < top || r.y > bottom) continue;
     const Track& t = tracks.tracks()[r.track];
-    DrawnRow drawn{r, t.rows[r.row].kind, {}};
-    t.rows[r.row].lane.boxes(*tracks.stretches(s, t, t.rows[r.row]), view.from, view.to, fold, tracks.end(), limit, drawn.boxes);
+    const RowKind kind = t.rows[r.row].kind;
+    if (r.y + TimelineLayout::pitch(kind) < top || r.y > bottom) continue;
+    DrawnRow drawn{r, kind, {}, {}};
+    if (kind == RowKind::kMemory) drawn.totals = totals_over(*tracks.memory(), tracks.memory()->devices[t.device], view, kChartPixels);
+    else t.rows[r.row].lane.boxes(*tracks.stretches(s, t, t.rows[r.row]), view.from, view.to, fold, tracks.end(), limit, drawn.boxes);
     out.push_back(std::move(drawn));
   }
   return out;
@@ -137,6 +140,7 @@ Stretch stretch_of(const Session& s, const TimelineTracks& tracks, const Timelin
       out = {w.begin, w.end};
       break;
     }
+    case RowKind::kMemory: break;
   }
   if (out.end == kOpen) out.end = tracks.end();
   out.begin = std::min(out.begin, kLatestTime), out.end = std::clamp(out.end, out.begin, kLatestTime);
@@ -155,6 +159,7 @@ EventId event_of(const TimelineTracks& tracks, const TimelineItem& i) {
       const HostCall* c = tracks.gpu()->call_of(w);
       return c ? c->event : EventId{};
     }
+    case RowKind::kMemory: break;
   }
   return {};
 }
@@ -181,7 +186,7 @@ TimelinePick pick(const std::vector<DrawnRow>& rows, const TimelineView& view, f
   TimelinePick p;
   p.time = view.at(x);
   for (const DrawnRow& r : rows) {
-    if (y < r.at.y || y >= r.at.y + TimelineLayout::kPitch) continue;
+    if (y < r.at.y || y >= r.at.y + TimelineLayout::pitch(r.kind)) continue;
     p.row = &r;
     // The one nearest to the mouse of those that it touches; narrow ones answer a pixel around them.
     float best = 2;

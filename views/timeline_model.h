@@ -45,6 +45,7 @@ struct PlacedTrack {
 };
 struct TimelineLayout {
   static constexpr float kBar = 21, kPitch = 24, kGap = 8, kHead = 26, kArrowRoom = 14;
+  static constexpr float pitch(RowKind k) { return k == RowKind::kMemory ? 2 * kPitch : kPitch; }
   std::vector<PlacedTrack> tracks;
   std::vector<PlacedRow> rows;
   float height = 0;
@@ -57,7 +58,9 @@ struct DrawnRow {
   PlacedRow at;
   RowKind kind;
   std::vector<LaneBox> boxes;
+  std::vector<MemoryTotals> totals;  // of kMemory: one for each kChartPixels
 };
+constexpr double kChartPixels = 2;
 /// Boxes narrower than this many pixels are folded.
 constexpr double kFoldPixels = 3;
 /// Rows between `top` and `bottom` (units) with their boxes.

@@ -19,7 +19,7 @@ class TimelinePanel : public Panel {
   const char* title() const override { return "Timeline"; }
   const char* help() const override { return "Threads, CUDA calls and streams over time, with arrows from line to kernel."; }
   void session_changed(Context&) override;
-  bool busy() const override { return building_.busy() || measuring_.busy() || find_.busy(); }
+  bool busy() const override { return building_.busy() || reading_memory_ || measuring_.busy() || find_.busy(); }
   bool run(Context&, std::string_view id) override;
   std::string copy_text(Context&) override;
   void draw(Context&) override;
@@ -51,6 +51,7 @@ class TimelinePanel : public Panel {
   void draw_box(const Context&, const Pen&, const Area&, const DrawnRow&, const LaneBox&);
   void draw_hop(const Context&, const Pen&, const Event&, const TimelineItem&, float x, float y, float w);
   void draw_folded(const Context&, const Pen&, const DrawnRow&, const LaneBox&, float x, float y, float w);
+  void draw_memory(const Pen&, const Area&, const DrawnRow&) const;
   void draw_idle(const Pen&, const Area&, const DrawnRow&) const;
   void draw_waits(const Pen&, const Area&) const;
   void draw_arrows(const Pen&, const Area&, const std::vector<TimelineArrow>&) const;
@@ -72,7 +73,8 @@ class TimelinePanel : public Panel {
   std::unique_ptr<TimelineTracks> tracks_;
   Background<std::unique_ptr<TimelineTracks>> building_;
   std::atomic<uint32_t> built_{0};
-  bool built_live_ = false, placed_ = false;
+  bool built_live_ = false, placed_ = false, reading_memory_ = false;
+  uint64_t memory_version_ = 0;      // of the allocator's history that the lanes show
   TimelineChoices choices_;
   TimelineLayout layout_;
   TimelineView view_;

@@ -138,7 +138,7 @@ float TimelinePanel::draw_range_side(Context& c, const Pen& pen, const Area& a) 
   }
   const RangeStats& r = stats_;
   std::string counts = plural(r.hops, "hop") + ", " + plural(r.calls, "call");
-  if (tracks_->gpu()) counts += ", " + plural(r.kernels, "kernel") + ", " + plural(r.copies, "copy", "copies") + (r.copied ? " of " + bytes_text(r.copied) : "");
+  if (tracks_->gpu()) counts += ", " + plural(r.kernels, "kernel") + ", " + plural(r.copies, "copy", "copies") + (r.copied ? " of " + bytes_text(static_cast<int64_t>(r.copied)) : "");
   pen.text_cut(Type::kSmall, a.x, base_of(y, u(20)), a.w, p.dim, counts);
   y += u(26);
   const double whole = static_cast<double>(std::max<Nanoseconds>(r.to - r.from, 1));

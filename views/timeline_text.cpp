@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "sessions/memory.h"
+
 namespace peel::views {
 namespace {
 
@@ -40,23 +42,13 @@ void work_facts(const GpuActivity& g, const Work& w, std::vector<TimelineFact>& 
     if (k.local_per_thread) out.push_back({"local", bytes_text(k.local_per_thread) + " a thread", {}, true});
   } else if (k.kind == WorkKind::kCopy || k.kind == WorkKind::kSet) {
     const std::string rate = rate_text(k.bytes, w.end - w.begin);
-    out.push_back({"bytes", bytes_text(k.bytes) + (rate.empty() ? "" : ", " + rate), {}, true});
+    out.push_back({"bytes", bytes_text(static_cast<int64_t>(k.bytes)) + (rate.empty() ? "" : ", " + rate), {}, true});
     if (k.kind == WorkKind::kCopy) out.push_back({"memory", std::string(memory_kind_name(k.source)) + " to " + memory_kind_name(k.target), {}});
   }
   if (w.in_graph) out.push_back({"graph", "a node of a replayed CUDA graph", {}});
 }
 
 }  // namespace
-
-std::string bytes_text(uint64_t bytes) {
-  const char* const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-  double v = static_cast<double>(bytes);
-  size_t unit = 0;
-  while (v >= 1024 && unit + 1 < std::size(units)) v /= 1024, unit++;
-  char b[40];
-  std::snprintf(b, sizeof b, unit == 0 || v >= 99.95 ? "%.0f %s" : "%.1f %s", v, units[unit]);
-  return b;
-}
 
 std::string rate_text(uint64_t bytes, Nanoseconds in) {
   if (in <= 0 || !bytes) return "";
@@ -73,6 +65,7 @@ std::string item_name(const Session& s, const TimelineTracks& t, const TimelineI
     case RowKind::kIteration: return t.iterations()[i.item].name;
     case RowKind::kCall: return t.gpu()->text(t.gpu()->calls()[i.item].name);
     case RowKind::kWork: return t.gpu()->name(t.gpu()->work({i.stream, i.item}));
+    case RowKind::kMemory: break;
   }
   return "";
 }

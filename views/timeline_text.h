@@ -27,7 +27,6 @@ std::vector<TimelineFact> item_facts(const Session&, const TimelineTracks&, cons
 /// One sentence about what is selected.
 Parts item_sentence(const Session&, const TimelineTracks&, const TimelineItem&);
 
-std::string bytes_text(uint64_t bytes);                          // "33.0 MiB"
 std::string rate_text(uint64_t bytes, Nanoseconds in);           // "12.4 GB/s"
 std::string range_text(const RangeStats&);                       // for the clipboard
 

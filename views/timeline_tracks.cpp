@@ -207,6 +207,20 @@ void TimelineTracks::load_gpu(const Session& s) {
   }
 }
 
+void TimelineTracks::set_memory(const Session& s, std::shared_ptr<const MemoryHistory> memory) {
+  memory_ = std::move(memory);
+  std::erase_if(tracks_, [](const Track& t) { return t.kind == Track::Kind::kMemory; });
+  for (size_t d = 0; memory_ && d < memory_->devices.size(); d++) {
+    const MemoryDevice& device = memory_->devices[d];
+    if (device.events.empty()) continue;
+    Track t{.kind = Track::Kind::kMemory, .key = uint64_t{5} << 32 | d, .name = "memory " + device.name, .note = "peak " + bytes_text(device.peak.allocated)};
+    t.process = device.process, t.device = static_cast<uint16_t>(d);
+    t.rows.push_back({RowKind::kMemory, {}});
+    tracks_.push_back(std::move(t));
+  }
+  name_and_sort(s);
+}
+
 // A backward whose nodes run on other threads: the thread that asked for it stands still.
 void TimelineTracks::find_waits(const Session& s) {
   waits_.clear();
@@ -253,8 +267,8 @@ void TimelineTracks::name_and_sort(const Session& s) {
     }
   }
   const auto rank = [&](const Track& t) {
-    const bool stream = t.kind == Track::Kind::kStream;
-    return std::tuple(t.process, t.kind != Track::Kind::kProcess, stream, !stream && t.thread != main_, t.thread ? t.thread.value : UINT32_MAX, t.kind, t.stream);
+    const bool stream = t.kind == Track::Kind::kStream, memory = t.kind == Track::Kind::kMemory;
+    return std::tuple(t.process, t.kind != Track::Kind::kProcess, memory, stream, !stream && t.thread != main_, t.thread ? t.thread.value : UINT32_MAX, t.kind, memory ? t.device : t.stream);
   };
   std::stable_sort(tracks_.begin(), tracks_.end(), [&](const Track& a, const Track& b) { return rank(a) < rank(b); });
   by_thread_.clear(), calls_by_thread_.clear(), by_stream_.clear();
@@ -272,7 +286,8 @@ std::unique_ptr<Stretches> TimelineTracks::stretches(const Session& s, const Tra
     case RowKind::kSpan: return std::make_unique<SpanStretches>(spans_);
     case RowKind::kCall: return std::make_unique<CallStretches>(*gpu_);
     case RowKind::kWork: return std::make_unique<WorkStretches>(gpu_->streams()[t.stream]);
-    case RowKind::kHop: break;
+    case RowKind::kHop:
+    case RowKind::kMemory: break;
   }
   return std::make_unique<HopStretches>(s);
 }

@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "sessions/memory.h"
 #include "sessions/session.h"
 #include "views/timeline_lane.h"
 
@@ -19,8 +20,8 @@ namespace peel::views {
 constexpr Nanoseconds kLatestTime = int64_t{1} << 60;  // 36 years; what is said to be later is cut there
 
 /// What the items of a row are: numbers of iterations (index into iterations), spans, hops, calls of
-/// GpuActivity, pieces of work of one stream.
-enum class RowKind : uint8_t { kIteration, kSpan, kHop, kCall, kWork };
+/// GpuActivity, pieces of work of one stream. A row of kMemory has no items: it is a chart.
+enum class RowKind : uint8_t { kIteration, kSpan, kHop, kCall, kWork, kMemory };
 
 struct TimelineRow {
   RowKind kind;
@@ -28,12 +29,13 @@ struct TimelineRow {
 };
 
 struct Track {
-  enum class Kind : uint8_t { kProcess, kThread, kCalls, kStream } kind;
+  enum class Kind : uint8_t { kProcess, kThread, kCalls, kStream, kMemory } kind;
   uint64_t key = 0;            // identifies the track as long as the session is open
   std::string name, note;      // "main thread", "python 1234"
   uint32_t process = 0;
   ThreadId thread;             // of kThread and kCalls
   uint32_t stream = 0;         // index into GpuActivity::streams
+  uint16_t device = 0;         // index into MemoryHistory::devices
   uint32_t first_hop_row = 0;  // of kThread: rows above hold iterations and spans
   std::vector<TimelineRow> rows;
 };
@@ -64,9 +66,12 @@ class TimelineTracks {
   uint32_t hops() const { return hops_; }
   /// There is newer GPU activity, and so much that taking it in would hold up a frame: build anew.
   bool wants_rebuild(const Session&) const;
+  /// A lane for each device that the allocator's history tells of.
+  void set_memory(const Session&, std::shared_ptr<const MemoryHistory>);
 
   const std::vector<Track>& tracks() const { return tracks_; }  // in the order in which they are shown
   const GpuActivity* gpu() const { return gpu_.get(); }
+  const MemoryHistory* memory() const { return memory_.get(); }
   const std::vector<Span>& spans() const { return spans_; }
   const std::vector<NamedStretch>& iterations() const { return iterations_; }
   const std::vector<ThreadWait>& waits() const { return waits_; }
@@ -94,6 +99,7 @@ class TimelineTracks {
   std::vector<Track> tracks_;
   std::unordered_map<uint32_t, size_t> by_thread_, calls_by_thread_, by_stream_;
   std::shared_ptr<const GpuActivity> gpu_;
+  std::shared_ptr<const MemoryHistory> memory_;
   std::vector<Span> spans_;
   std::vector<NamedStretch> iterations_;
   std::vector<ThreadWait> waits_;

@@ -8,6 +8,7 @@
 #include "app/window/keys.h"
 #include "imgui.h"
 #include "imgui_internal.h"
+#include "views/memory_source.h"
 #include "views/pen.h"
 #include "views/words.h"
 
@@ -23,7 +24,7 @@ Application::Application(WindowOptions o, std::unique_ptr<ProgramHandle> program
   if (!program_ && options_.program.start) program_ = make_program_handle(options_.program);
   guide_open_ = options_.first_run;
 }
-Application::~Application() = default;
+Application::~Application() { context_.memory->forget(); }  // it reads the session, which goes first
 
 // ---- sessions
 

@@ -7,7 +7,8 @@ For every program of tests/gpu/programs, and train_step.py on the GPU:
   * every kernel, copy and set is joined to the call that launched it, and through it to the hop;
   * names and counts of kernels equal those of PyTorch's profiler in another run;
   * at each mark (programs/marks.py) the live blocks, pending frees and segments that follow from the history equal torch.cuda.memory._snapshot(), and what
-    `peel memory` says is allocated and reserved equals memory_allocated() and the snapshot's segments.
+    `peel memory` says is allocated and reserved equals memory_allocated() and the snapshot's segments. Where the allocator is CUDA's own (cudaMallocAsync),
+    what its pools gave out, as CUPTI reports it, equals memory_allocated().
 """
 import argparse
 import collections
@@ -50,11 +51,16 @@ def check_marks(session, db, marks):
     if len(times) != len(marks):
         return ["%d marks, but %d hops that mark" % (len(marks), len(times))]
     for number, ((hop, time_ns), mark) in enumerate(zip(hops, marks)):
-        status, out, err = harness.run([harness.peel(), "memory", session, "--device", "cuda:0", "--at", str(hop), "--json"])
+        pools = mark["segments"] is None
+        status, out, err = harness.run([harness.peel(), "memory", session, "--device", "cuda:0 pools" if pools else "cuda:0", "--at", str(hop), "--json"])
         shown = json.loads(out.splitlines()[0]) if status == 0 else {}
-        want = {"allocated": mark["allocated"], "reserved": sum(s["total_size"] for s in mark["segments"])}
+        want = {"allocated": mark["allocated"]}
+        if not pools:
+            want["reserved"] = sum(s["total_size"] for s in mark["segments"])
         if {k: shown.get(k) for k in want} != want:
             problems.append("mark %d: peel memory says %r, PyTorch %r (%s)" % (number, shown, want, err.strip()))
+        if pools:
+            continue
         live, pending, segments = state_before(db, time_ns)
         want_live, want_pending, want_segments, allocated = {}, set(), {}, 0
         for s in mark["segments"]:
@@ -113,10 +119,15 @@ def check(program, arguments, folder):
             problems += check_marks(session, db, json.load(f))
     loss = dict(db.execute("SELECT name, count FROM loss"))
     memory = db.execute("SELECT count(*), sum(event IS NULL), sum(storage IS NOT NULL) FROM memory_event m JOIN string d ON d.id = m.device WHERE d.value LIKE 'cuda%'").fetchone()
+    cuda = db.execute("SELECT count(*), coalesce(sum(event IS NULL), 0), coalesce(sum(localMemoryPoolAddress > 0), 0) FROM CUDA_GPU_MEMORY_USAGE_EVENTS").fetchone()
+    pools = db.execute("SELECT o.label, count(*) FROM CUDA_GPU_MEMORY_POOL_EVENTS p JOIN ENUM_CUDA_MEMPOOL_OPER o ON o.id = p.operationType GROUP BY 1").fetchall()
+    alone_at = db.execute("SELECT count(*) FROM CUDA_GPU_MEMORY_USAGE_EVENTS u WHERE u.localMemoryPoolAddress > 0 AND NOT EXISTS (SELECT 1 FROM CUPTI_ACTIVITY_KIND_RUNTIME r WHERE r.correlationId = u.correlationId)").fetchone()[0]
+    if alone_at:
+        problems.append("%d allocations of pools have no call that asked for them" % alone_at)
     by_thread = db.execute("SELECT count(DISTINCT e.thread) FROM CUPTI_ACTIVITY_KIND_KERNEL k JOIN event e ON e.id = k.event").fetchone()[0]
     db.close()
-    line = "%s (of these without a hop %s); %d API calls; hops of %d threads; memory events %d (outside of hops %d, with storage %d); loss %r; said %r" % (
-        ", ".join("%d %s" % (rows[t][0], t.lower()) for t in tables), dict(unlinked) or {t: rows[t][1] for t in tables if rows[t][1]} or 0, launches, by_thread, *memory, loss, said)
+    line = "%s (of these without a hop %s); %d API calls; hops of %d threads; memory events %d (outside of hops %d, with storage %d); memory from CUDA %d (outside of hops %d, of pools %d), pools %r; loss %r; said %r" % (
+        ", ".join("%d %s" % (rows[t][0], t.lower()) for t in tables), dict(unlinked) or {t: rows[t][1] for t in tables if rows[t][1]} or 0, launches, by_thread, *memory, *cuda, dict(pools), loss, said)
     return name, problems, line
 
 

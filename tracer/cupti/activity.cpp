@@ -4,8 +4,8 @@
 // a thread of its own, whose ring takes the records. One tool at a time can have its activity reports: when PyTorch's profiler wants
 // them it gets them (sitecustomize.py), and afterwards they are taken up again.
 //
-// Only those functions of the API are reported that launch, copy, set, wait or record: every call that is reported costs the program
-// some hundred nanoseconds.
+// Only those functions of the API are reported that launch, copy, set, wait, record, or take and give back memory: every call that is
+// reported costs the program some hundred nanoseconds.
 #include <cupti.h>
 #include <dlfcn.h>
 
@@ -106,6 +106,11 @@ void put(Thread* t, wire::GpuKind kind, wire::GpuActivity& a) {
   bridge().put(t, &a, sizeof a / 8);
 }
 
+void put(Thread* t, wire::GpuMemoryAction action, wire::GpuMemory& m) {
+  m.head = {wire::RecordKind::kGpuMemory, sizeof m / 8, static_cast<uint32_t>(action)};
+  bridge().put(t, &m, sizeof m / 8);
+}
+
 template <class Record>
 wire::GpuActivity common(const Record* r) {
   wire::GpuActivity a{};
@@ -169,6 +174,49 @@ void report(Thread* t, const CUpti_Activity* record) {
       a.kind = s->type;
       a.event = s->cudaEventId;
       return put(t, GpuKind::kSync, a);
+    }
+    case CUPTI_ACTIVITY_KIND_MEMORY2: {
+      const auto* m = reinterpret_cast<const CUpti_ActivityMemory3*>(record);
+      const auto& pool = m->memoryPoolConfig;
+      const bool of_pool = pool.memoryPoolType != CUPTI_ACTIVITY_MEMORY_POOL_TYPE_INVALID;
+      wire::GpuMemory g{};
+      g.at = ticks_of(m->timestamp);
+      g.address = m->address;
+      g.bytes = m->bytes;
+      g.pc = m->PC;
+      if (of_pool) {
+        g.pool = pool.address;
+        g.threshold = pool.releaseThreshold;
+        g.pool_size = pool.pool.size;
+        g.pool_used = pool.utilizedSize;
+      }
+      g.correlation = m->correlationId;
+      g.device = m->deviceId;
+      g.context = m->contextId;
+      g.stream = m->streamId;
+      g.memory_kind = m->memoryKind;
+      g.pool_type = of_pool ? pool.memoryPoolType : 0;
+      if (m->memoryOperationType == CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_INVALID) return;
+      return put(t, m->memoryOperationType == CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_ALLOCATION ? wire::GpuMemoryAction::kAlloc : wire::GpuMemoryAction::kFree, g);
+    }
+    case CUPTI_ACTIVITY_KIND_MEMORY_POOL: {
+      const auto* m = reinterpret_cast<const CUpti_ActivityMemoryPool2*>(record);
+      wire::GpuMemory g{};
+      g.at = ticks_of(m->timestamp);
+      g.bytes = m->minBytesToKeep;
+      g.pool = m->address;
+      g.threshold = m->releaseThreshold;
+      g.pool_size = m->size;
+      g.pool_used = m->utilizedSize;
+      g.correlation = m->correlationId;
+      g.device = m->deviceId;
+      g.pool_type = m->memoryPoolType;
+      switch (m->memoryPoolOperationType) {
+        case CUPTI_ACTIVITY_MEMORY_POOL_OPERATION_TYPE_CREATED: return put(t, wire::GpuMemoryAction::kPoolCreated, g);
+        case CUPTI_ACTIVITY_MEMORY_POOL_OPERATION_TYPE_DESTROYED: return put(t, wire::GpuMemoryAction::kPoolDestroyed, g);
+        case CUPTI_ACTIVITY_MEMORY_POOL_OPERATION_TYPE_TRIMMED: return put(t, wire::GpuMemoryAction::kPoolTrimmed, g);
+        default: return;
+      }
     }
     case CUPTI_ACTIVITY_KIND_RUNTIME:
     case CUPTI_ACTIVITY_KIND_DRIVER: {
@@ -242,8 +290,14 @@ void follow_graphs() {
 bool worth_a_report(const char* name) {
   const std::string_view n = name;
   if (n.find("Node") != n.npos || n.find("Get") != n.npos) return false;
-  for (const char* part : {"Launch", "Memcpy", "Memset", "Synchronize", "EventRecord", "EventQuery", "StreamWaitEvent"})
+  for (const char* part : {"Launch", "Memcpy", "Memset", "Synchronize", "EventRecord", "EventQuery", "StreamWaitEvent", "Malloc", "Free", "MemPool", "MemAlloc", "MemCreate", "MemRelease"})
     if (n.find(part) != n.npos) return true;
+  return false;
+}
+
+bool takes_memory(const char* name) {
+  for (const char* part : {"cuMemAlloc", "cuMemFree", "cuMemCreate", "cuMemRelease", "cuMemPool"})
+    if (strstr(name, part)) return true;
   return false;
 }
 
@@ -255,12 +309,13 @@ void enable_calls(CUpti_CallbackDomain domain, CUpti_ActivityKind kind, CUptiRes
   for (CUpti_CallbackId id = 1; id < most; id++) {
     const char* name = nullptr;
     const bool known = cupti.cuptiGetCallbackName(domain, id, &name) == CUPTI_SUCCESS && name;
-    // runtime functions report themselves; of the driver's own only launches, which libraries call directly
-    if (!known || !worth_a_report(name) || (domain == CUPTI_CB_DOMAIN_DRIVER_API && !strstr(name, "Launch"))) choose(id, 0);
+    // runtime functions report themselves; of the driver's own only launches and memory, which libraries ask it for directly
+    if (!known || !worth_a_report(name) || (domain == CUPTI_CB_DOMAIN_DRIVER_API && !strstr(name, "Launch") && !takes_memory(name))) choose(id, 0);
   }
 }
 
-constexpr CUpti_ActivityKind kKinds[] = {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMSET, CUPTI_ACTIVITY_KIND_SYNCHRONIZATION};
+constexpr CUpti_ActivityKind kKinds[] = {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMSET, CUPTI_ACTIVITY_KIND_SYNCHRONIZATION,
+                                          CUPTI_ACTIVITY_KIND_MEMORY2, CUPTI_ACTIVITY_KIND_MEMORY_POOL};
 bool g_started = false;
 
 const char* failed(const char* what, CUptiResult result) {

@@ -73,7 +73,10 @@ const char* follow_allocator() {
     put_snapshot();
     Caching::attachAllocatorTraceTracker(&put_entry);
   } catch (const std::exception&) {
-    return "this allocator of CUDA memory offers no history";
+    static const std::string why = Caching::get()->name() == "cudaMallocAsync"
+        ? "the program uses CUDA's own allocator (cudaMallocAsync): its allocations are those of CUDA's memory pools, told by CUPTI"
+        : "the allocator " + Caching::get()->name() + " offers no history of CUDA memory";
+    return why.c_str();
   }
   following = true;
   const char* settings = getenv("PYTORCH_CUDA_ALLOC_CONF");

@@ -60,6 +60,7 @@ enum class RecordKind : uint16_t {
   kGpu = 16,       // GpuActivity: what CUPTI reports, on its own thread, after the fact
   kGraphNode = 17, // GraphNode: a node of a CUDA graph was made, on the thread that captures
   kTick = 18,      // Tick: nothing but the time; what stands before it may be taken
+  kGpuMemory = 20, // GpuMemory: memory that CUDA itself gave out or took back, on CUPTI's thread, after the fact
 };
 
 /// Every record starts so. `words` counts the whole record, this header included.
@@ -241,6 +242,20 @@ struct GpuActivity {  // a = GpuKind
   uint32_t kind, from, to;  // kCopy: copy kind, source and destination memory kind; kSet: `to`; kSync: `kind` its type
   uint32_t event;           // kSync, kEvent: id of the CUDA event
   uint32_t pad;
+};
+enum class GpuMemoryAction : uint32_t { kAlloc, kFree, kPoolCreated, kPoolDestroyed, kPoolTrimmed };
+/// Memory from CUDA, or a change of one of its memory pools. Fields as in CUPTI's records; sizes in bytes.
+struct GpuMemory {  // a = GpuMemoryAction
+  Head head;
+  uint64_t at;            // ticks
+  uint64_t address;       // of the memory; 0 for pools
+  uint64_t bytes;         // of the memory; kPoolTrimmed: what the pool keeps
+  uint64_t pc;            // of the caller, 0 = not known
+  uint64_t pool;          // address of the pool, 0 = none
+  uint64_t threshold, pool_size, pool_used;  // imported pools: pool_size is the owner's process id
+  uint32_t correlation, device, context, stream;
+  uint32_t memory_kind;   // CUPTI's
+  uint32_t pool_type;     // 1 = local, 2 = imported
 };
 struct GraphNode {  // a = 0
   Head head;

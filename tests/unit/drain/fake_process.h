@@ -136,6 +136,10 @@ class FakeThread {
     a.head = head(wire::RecordKind::kGpu, sizeof a, static_cast<uint32_t>(kind));
     return put(a);
   }
+  bool gpu_memory(wire::GpuMemory m, wire::GpuMemoryAction action) {
+    m.head = head(wire::RecordKind::kGpuMemory, sizeof m, static_cast<uint32_t>(action));
+    return put(m);
+  }
   bool graph_node(uint64_t id, uint64_t origin) {
     wire::Busy busy(producer_);
     return put(wire::GraphNode{head(wire::RecordKind::kGraphNode, sizeof(wire::GraphNode), 0), wire::ticks(), id, origin});

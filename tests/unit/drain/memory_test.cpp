@@ -170,6 +170,47 @@ TEST_CASE("GPU: a call belongs to the innermost hop around it, a kernel to the h
   CHECK(r.rows("SELECT name, count FROM loss") == Rows{"unlinked GPU activity|1"});
 }
 
+TEST_CASE("GPU: memory from CUDA and its pools has the hop of the call, whichever is reported first") {
+  Program r;
+  r.p.fact(wire::kGpuFact, "CUPTI");
+  FakeThread cupti = r.p.thread("cupti");
+  const auto os = static_cast<uint32_t>(r.t.producer().control()->thread_id.load());
+  r.t.begin({.op = r.op});
+  const uint64_t inside = wire::ticks();
+  r.t.end();
+  const auto memory = [&](uint32_t correlation, uint64_t address, uint64_t pool) {
+    wire::GpuMemory m{};
+    m.at = inside, m.address = address, m.bytes = 512, m.memory_kind = 3, m.correlation = correlation, m.stream = 7;
+    m.pool = pool, m.pool_size = 1 << 20, m.pool_used = 512, m.pool_type = pool ? 1 : 0;
+    return m;
+  };
+  const auto call = [&](uint32_t correlation) {
+    wire::GpuActivity c = activity(inside, inside, correlation, r.p.string("cudaMallocAsync_v11020"));
+    c.thread = os;
+    cupti.gpu(c, GpuKind::kRuntime);
+  };
+  cupti.gpu_memory(memory(1, 0x7000, 0xb000), wire::GpuMemoryAction::kAlloc);
+  call(1);
+  call(2);
+  cupti.gpu_memory(memory(2, 0x7000, 0xb000), wire::GpuMemoryAction::kFree);
+  cupti.gpu_memory(memory(2, 0, 0xb000), wire::GpuMemoryAction::kPoolTrimmed);
+  cupti.gpu_memory(memory(9, 0x9000, 0), wire::GpuMemoryAction::kAlloc);  // its call is never reported
+  wire::GpuMemory imported = memory(2, 0x8000, 0xc000);
+  imported.pool_type = 2, imported.pool_size = 4711;
+  cupti.gpu_memory(imported, wire::GpuMemoryAction::kAlloc);
+  cupti.gpu_memory(memory(2, 0, 0), static_cast<wire::GpuMemoryAction>(77));
+  cupti.tick();
+  cupti.close();
+  r.end();
+  CHECK(r.rows("SELECT address, bytes, memKind, o.label, localMemoryPoolAddress, localMemoryPoolSize, localMemoryPoolUtilizedSize, importedMemoryPoolAddress, importedMemoryPoolProcessId, event "
+               "FROM CUDA_GPU_MEMORY_USAGE_EVENTS m JOIN ENUM_CUDA_DEV_MEM_EVENT_OPER o ON o.id = m.memoryOperationType ORDER BY m.rowid") ==
+        Rows{"28672|512|2|Allocation|45056|1048576|512|-|-|1", "28672|512|2|Deallocation|45056|1048576|512|-|-|1", "32768|512|2|Allocation|0|-|512|49152|4711|1",
+             "36864|512|2|Allocation|0|1048576|512|-|-|-"});
+  CHECK(r.rows("SELECT p.address, o.label, t.label, minBytesToKeep, event FROM CUDA_GPU_MEMORY_POOL_EVENTS p JOIN ENUM_CUDA_MEMPOOL_OPER o ON o.id = p.operationType JOIN ENUM_CUDA_MEMPOOL_TYPE t ON t.id = p.poolType") ==
+        Rows{"45056|Trimmed|Local|512|1"});
+  CHECK(r.rows("SELECT name, count FROM loss") == Rows{"damaged records|1"});
+}
+
 TEST_CASE("GPU: a node of a replayed graph leads to the hop that captured it") {
   Program r;
   r.p.fact(wire::kGpuFact, "CUPTI");

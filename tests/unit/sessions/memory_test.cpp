@@ -266,6 +266,36 @@ TEST_CASE("memory: each process has its own memory; an empty snapshot takes noth
   CHECK(h.devices[2].at(6) == MemoryTotals{512, 512, 2 << 20});
 }
 
+TEST_CASE("memory: what CUDA's own pools gave out lies among the other events by time, as a device of its own", "[memory]") {
+  MadeSession m;
+  m.sql("INSERT INTO memory_action VALUES(1,'alloc'); UPDATE process SET os_id = 77 WHERE id = 1");
+  const std::string cpu = std::to_string(m.string("cpu"));
+  for (const int t : {10, 20, 30}) m.sql("INSERT INTO memory_event(thread, time_ns, action, device, address, size, stream) VALUES(1," + std::to_string(t) + ",1," + cpu + "," + std::to_string(t * 64) + ",8,0)");
+  const auto pool = [&](int start, int64_t address, int64_t bytes, int operation, int64_t of = 0xb000) {
+    m.sql("INSERT INTO CUDA_GPU_MEMORY_USAGE_EVENTS(start, globalPid, deviceId, address, bytes, memoryOperationType, localMemoryPoolAddress, event) VALUES(" + std::to_string(start) + "," +
+          std::to_string(int64_t{77} << 24) + ",0," + std::to_string(address) + "," + std::to_string(bytes) + "," + std::to_string(operation) + "," + std::to_string(of) + ",1)");
+  };
+  pool(25, 4096, 1000, 0), pool(5, 512, 100, 0), pool(28, 512, 100, 1), pool(26, 8192, 70, 0, 0);  // told late, out of order; the last of no pool
+  pool(27, -1, 1, 0), pool(27, 64, -1, 0), pool(27, 64, 1, 9);
+  m.close();
+  const auto loaded = load_memory(m.path());
+  REQUIRE(loaded);
+  const MemoryHistory& h = **loaded;
+  CHECK(h.trouble_text() == "3 allocations of CUDA's memory pools that make no sense");
+  REQUIRE(h.devices.size() == 2);
+  CHECK(h.devices[1].name == "cuda:0 pools");
+  CHECK(h.devices[1].cuda_pools);
+  CHECK(h.devices[1].process == 1);
+  std::vector<Nanoseconds> times;
+  for (const MemoryEvent& e : h.events) times.push_back(e.time);
+  CHECK(times == std::vector<Nanoseconds>{5, 10, 20, 25, 28, 30});
+  CHECK(h.devices[1].at(h.moment_of(26)).allocated == 1100);
+  CHECK(h.devices[1].at(h.moment_of(40)).allocated == 1000);
+  CHECK(h.devices[1].peak.allocated == 1100);
+  CHECK(h.events[3].event.value == 1);
+  for (const uint32_t id : {1u, 2u, 3u}) CHECK(h.events[h.moment_of_id(id) - 1].time == id * 10);
+}
+
 TEST_CASE("memory: older files, empty tables and hostile rows", "[memory]") {
   {
     MadeSession m;

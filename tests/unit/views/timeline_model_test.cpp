@@ -8,7 +8,9 @@
 #include "tests/catch.h"
 #include "tests/made_gpu.h"
 #include "tests/unit/sessions/made_session.h"
+#include "tests/unit/sessions/memory_story.h"
 #include "tests/unit/views/fake_session.h"
+#include "views/timeline_memory.h"
 #include "views/timeline_text.h"
 
 using namespace peel;
@@ -278,7 +280,7 @@ TEST_CASE("timeline: arrows from the hop over the launch to the kernel, and from
   for (const TimelineFact& f : item_facts(*o.s, *o.t, TimelineItem{RowKind::kHop, addmm.value})) launch = launch || (f.what == "launch" && f.text.starts_with("cudaLaunchKernel"));
   CHECK(launch);
   const std::string tip = item_tip(*o.s, *o.t, TimelineItem{RowKind::kWork, kernel.index, kernel.stream});
-  for (const char* part : {"sgemm_128x64", "train_cuda.py:17", "24 × 1 × 1", "256 × 1 × 1", "40 a thread", "16.0 KiB dynamic", "cudaLaunchKernel"}) {
+  for (const char* part : {"sgemm_128x64", "train_cuda.py:17", "24 × 1 × 1", "256 × 1 × 1", "40 a thread", "16 KiB dynamic", "cudaLaunchKernel"}) {
     INFO(tip);
     CHECK(tip.find(part) != std::string::npos);
   }
@@ -407,7 +409,49 @@ TEST_CASE("timeline: measuring the whole of a GPU recording", "[timeline]") {
 TEST_CASE("timeline: words", "[timeline]") {
   CHECK(bytes_text(786432) == "768 KiB");
   CHECK(bytes_text(512) == "512 B");
-  CHECK(bytes_text(uint64_t{33} << 20) == "33.0 MiB");
+  CHECK(bytes_text(int64_t{33} << 20) == "33.0 MiB");
   CHECK(rate_text(786432, 60000) == "13.1 GB/s");
   CHECK(rate_text(10, 0) == "");
+}
+
+TEST_CASE("timeline: memory counters are the highest within each stretch, whatever the zoom", "[timeline]") {
+  const std::string path = test::test_folder() + "/memory.peel";
+  const test::MemoryStory story(path, {});
+  const auto loaded = load_memory(path);
+  REQUIRE(loaded);
+  const MemoryHistory& h = **loaded;
+  auto opened = Session::open(path, true);
+  REQUIRE(opened);
+  auto t = TimelineTracks::build(**opened, kNever);
+  t->set_memory(**opened, *loaded);
+  t->set_memory(**opened, *loaded);  // newer ones take the place of older ones
+  std::vector<std::string> lanes;
+  for (const Track& track : t->tracks()) if (track.kind == Track::Kind::kMemory) lanes.push_back(track.name);
+  CHECK(lanes.size() == h.devices.size());
+  CHECK(std::count(lanes.begin(), lanes.end(), "memory cuda:0") == 1);
+  TimelineView view;
+  view.width = 301, view.first = t->begin(), view.last = t->end();
+  std::mt19937 r(7);
+  for (int round = 0; round < 20; round++) {
+    if (round == 0) view.fit();
+    else view.zoom(1 + static_cast<double>(r() % 30) / 10, static_cast<double>(r() % 300)), view.pan(static_cast<double>(r() % 200) - 100);
+    for (const MemoryDevice& d : h.devices) {
+      const std::vector<MemoryTotals> got = totals_over(h, d, view, kChartPixels);
+      REQUIRE(got.size() == 151);
+      for (size_t column = 0; column < got.size(); column++) {
+        const Nanoseconds from = column ? view.at(static_cast<double>(column) * kChartPixels) : view.from, to = view.at(static_cast<double>(column + 1) * kChartPixels);
+        MemoryTotals want;
+        for (size_t i = 0; i < d.events.size(); i++) {
+          const Nanoseconds at = h.events[d.events[i]].time, next = i + 1 < d.events.size() ? h.events[d.events[i + 1]].time : INT64_MAX;
+          if (at > to || next <= from) continue;  // held nowhere in the stretch
+          want.allocated = std::max(want.allocated, d.totals[i].allocated), want.active = std::max(want.active, d.totals[i].active), want.reserved = std::max(want.reserved, d.totals[i].reserved);
+        }
+        CHECK(got[column] == want);
+      }
+    }
+  }
+  const MemoryDevice& d = h.devices[h.devices[0].cpu ? 1 : 0];
+  CHECK(memory_tip(h, d, t->end()).find("peak " + bytes_text(d.peak.allocated)) != std::string::npos);
+  CHECK(memory_tip(h, d, 0).starts_with("0 B allocated"));
+  CHECK(memory_hop(h, d, h.events[h.ooms[0]].time).value == story.failed_hop());
 }
