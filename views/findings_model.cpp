@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "sessions/memory.h"
+#include "views/findings_hidden.h"
 #include "views/gradient_stops.h"
 
 namespace peel::views {
@@ -39,10 +40,11 @@ void find_raised(const Session& s, std::vector<Finding>& out) {
     Finding f{Finding::Kind::kRaised, {}, r.event};
     code(f.sentence, name);
     say(f.sentence, " raised ");
-    say(f.sentence, r.type, true);
+    say(f.sentence, r.type == "?" ? "an exception that is none of PyTorch's own" : r.type, true);
     if (!r.message.empty()) say(f.sentence, ": " + r.message);
     f.hover = r.type + ": " + r.message + (line.empty() ? "" : "\n" + line);
     add_event(f, r.event);
+    tell_origins(s, e, f);
     out.push_back(std::move(f));
   }
 }
@@ -111,6 +113,7 @@ struct Pass {
 
   void see(const Event& e) {
     if (e.kind == Kind::kMissingKernel) see_missing(e);
+    if (e.kind == Kind::kBackwardNode && e.flags & kRaised && out.size() < 1000) find_failed_run(s, e, out);
     if (e.end == kOpen && !live) {
       auto& [deepest, count] = open[e.thread.value];
       if (!count++ || e.depth >= deepest.depth) deepest = e;
@@ -226,7 +229,10 @@ const char* finding_word(Finding::Kind k) {
     case Finding::Kind::kEnded: return "ended";
     case Finding::Kind::kOpen: return "open";
     case Finding::Kind::kMixed: return "mixed";
+    case Finding::Kind::kChanged: return "changed";
     case Finding::Kind::kStop: return "stop";
+    case Finding::Kind::kLoop: return "loop";
+    case Finding::Kind::kCopy: return "copy";
     case Finding::Kind::kLost: return "lost";
     case Finding::Kind::kInferred: return "inferred";
     case Finding::Kind::kNote: return "note";
@@ -262,10 +268,12 @@ Findings find_all(const Session& s, const Ask& ask, const std::atomic<bool>& can
   find_raised(s, f.rows);
   Pass pass{s, f.rows, s.live() || !s.progress().ready, {}, {}};
   GradientStops stops(s);
+  HiddenWork hidden(s);
   for (uint32_t i = 1; i <= f.hops && !cancelled; i++) {
     const Event e = s.event(EventId(i));
     pass.see(e);
     stops.see(e);
+    hidden.see(e);
   }
   pass.finish();
   find_ending(s, f.rows);
@@ -275,6 +283,8 @@ Findings find_all(const Session& s, const Ask& ask, const std::atomic<bool>& can
   f.skipped = stops.skipped();
   f.values = stops.values_recorded();
   if (!cancelled) find_unreached_leaves(s, f.rows, cancelled);
+  hidden.finish(f.rows, cancelled);
+  if (!cancelled) find_silent_writes(s, ask, f.rows);
   find_losses(s, f.rows);
   find_notes(s, f.rows);
   f.complete = over && !cancelled;
