@@ -178,11 +178,11 @@ NotWhy why_not(const Session& s, EventId id, KeyId key) {
       if (!kernel) break;
       if (kernel->fallthrough) sentence += " Its slot holds a fallthrough, which is never run: the operator's mask takes the key out of every call's set.";
       else sentence += " Its slot " + std::to_string(slot.slot) + " holds: " + kernel->rule + ", " + place_brief(kernel->registered_at) + ".";
-      return {v.verdict, sentence};
+      return {v.verdict, sentence, v.evidence};
     }
     if (!s.table(e.op, id).empty()) sentence += " The operator has no kernel for it either.";
   }
-  return {v.verdict, sentence};
+  return {v.verdict, sentence, v.evidence};
 }
 
 Explained check_key_sets(const Session& s) {

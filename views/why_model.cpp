@@ -4,6 +4,8 @@
 #include <cctype>
 #include <unordered_set>
 
+#include "sessions/op_report.h"
+
 namespace peel::views {
 namespace {
 
@@ -221,6 +223,7 @@ WhyModel make_why_model(const Session& s, const Why& w) {
   m.never_involved = w.never_involved;
   const Event e = s.event(w.event);
   m.missing = e.kind == Kind::kMissingKernel;
+  if (m.missing) m.remarks = missing_lines(s, missing_kernel(s, w.event));
   std::unordered_set<std::string> names;
   for (const WhyKey& k : w.keys) names.insert(key_text(s, k.key));
   for (const OnionLayer& l : w.onion) {
