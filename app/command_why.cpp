@@ -16,7 +16,7 @@ void print_json(const Session& s, EventId hop) {
   for (const WhyKey& k : w.keys) {
     const Key* key = s.key(k.key);
     JsonObject o;
-    o.number("id", hop.value).text("key", key ? key->name : "").text("verdict", verdict_name(k.verdict)).text("reason", k.reason).boolean("inferred", k.inferred);
+    o.number("id", hop.value).text("key", key ? key->name : "").text("verdict", verdict_name(k.verdict)).text("reason", k.reason).text("detail", k.detail).boolean("inferred", k.inferred);
     k.evidence ? o.number("evidence", k.evidence.value) : o.null("evidence");
     const std::string where = where_brief(s, k.place);
     where.empty() ? o.null("where") : o.text("where", where);

@@ -70,6 +70,8 @@ const char* verdict_name(Verdict v) {
   return names[static_cast<int>(v)];
 }
 
+std::string why_words(const WhyKey& k) { return k.detail.empty() ? k.reason : k.reason + ": " + k.detail; }
+
 const char* verdict_words(Verdict v) {
   switch (v) {
     case Verdict::kRan: return "ran";

@@ -160,11 +160,12 @@ WhyKey verdict_of(const Session& s, const KeyMath& math, const Chain& chain, siz
       out.inferred = r.inferred;
       out.evidence = r.evidence;
       out.place = r.place;
+      out.detail = r.detail;
       break;
     }
     case Verdict::kFellThrough: {
-      const std::string place = fallthrough_place(s, call, key);
-      out.reason = "fell through for this operator" + (place.empty() ? "" : ": " + place);
+      out.reason = "fell through for this operator";
+      out.detail = fallthrough_place(s, call, key);
       break;
     }
     case Verdict::kNotInSet: {
@@ -172,6 +173,7 @@ WhyKey verdict_of(const Session& s, const KeyMath& math, const Chain& chain, siz
       out.reason = "not in the set: " + r.text;
       out.evidence = r.evidence;
       out.place = r.place;
+      out.detail = r.detail;
       break;
     }
     case Verdict::kBelow:
@@ -211,7 +213,7 @@ std::vector<OnionLayer> make_onion(const Session& s, const KeyMath& math, const 
     for (; next < passed_over.size() && priority(s, passed_over[next].key) > above; ++next) {
       const WhyKey& k = passed_over[next];
       out.push_back({.key = k.key, .verdict = k.verdict, .composite = false, .event = {}, .kind = Kind::kCall,
-                     .gloss = key_gloss(name_of(s, k.key)), .reason = k.reason, .nodes_inside = 0, .own = -1, .total = -1});
+                     .gloss = key_gloss(name_of(s, k.key)), .reason = why_words(k), .nodes_inside = 0, .own = -1, .total = -1});
     }
   };
   for (size_t i = 0; i < chain.hops.size(); ++i) {

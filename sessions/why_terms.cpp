@@ -59,7 +59,7 @@ std::optional<Span> mode_around(const Session& s, EventId e, ModeFamily family, 
 /// The reason with what is recorded of the mode.
 Reason by_mode(const Session& s, const std::string& what, const Span& mode, const std::string& brief) {
   const std::string place = mode_place(s, mode), line = where_brief(s, mode.stack);
-  return {what + (place.empty() ? "" : ": " + place) + ", since hop " + std::to_string(mode.begin.value), false, mode.begin, mode.stack, brief + (line.empty() ? "" : " (" + line + ")")};
+  return {what, false, mode.begin, mode.stack, (place.empty() ? "" : place + ", ") + "since hop " + std::to_string(mode.begin.value), brief + (line.empty() ? "" : " (" + line + ")")};
 }
 
 /// `AutocastCPU` -> `cpu`
@@ -158,21 +158,21 @@ Reason why_excluded(const Session& s, const KeyMath& math, EventId call, KeyId k
   const bool guarded = family == Family::kAutograd || family == Family::kView;
 
   if (held.opener && opener.key == k && opener.kind != Kind::kBackwardNode && !guarded) {
-    return {"the " + name + " kernel above (" + hop + ") keeps itself out while it calls on", true, held.opener, {}, "the " + name + " kernel above (" + hop + ") keeps itself out"};
+    return {"the " + name + " kernel above (" + hop + ") keeps itself out while it calls on", true, held.opener, {}, {}, "the " + name + " kernel above (" + hop + ") keeps itself out"};
   }
   if (held.opener && opener.op && family_of(name_of(s, opener.key)) == Family::kFunctorch) {
-    return {"functorch handles one transform at a time, and the level of " + hop + " leaves it out", true, held.opener, {}, "functorch's level of " + hop + " leaves out {keys}"};
+    return {"functorch handles one transform at a time, and the level of " + hop + " leaves it out", true, held.opener, {}, {}, "functorch's level of " + hop + " leaves out {keys}"};
   }
   if (family == Family::kAutocast && !held.opener) {
     const auto mode = mode_around(s, call, ModeFamily::kAutocast, "autocast " + autocast_device(name));
     if (mode && mode->name.ends_with(" off")) return by_mode(s, "autocast is off", *mode, "autocast is off");
-    if (tls.modes.find("autocast ") != std::string::npos) return {"autocast is off for this device", false, {}, {}, "autocast is off for this device"};
-    return {"autocast is off (default)", false, {}, {}, "autocast is off"};
+    if (tls.modes.find("autocast ") != std::string::npos) return {"autocast is off for this device", false, {}, {}, {}, "autocast is off for this device"};
+    return {"autocast is off (default)", false, {}, {}, {}, "autocast is off"};
   }
   const uint64_t autograd = bits_named(s, "Autograd"), view = bits_named(s, "ADInplaceOrView");
   const bool above_python = (tls.excluded & bits_named(s, "FuncTorch")) != 0 && (tls.excluded & autograd) != 0 && (tls.excluded & bits_named(s, "Conjugate")) != 0;
   if (above_python) {
-    return {"a __torch_dispatch__ handler is at work, below which everything above Python is left out", true, held.opener ? held.opener : held.first, {},
+    return {"a __torch_dispatch__ handler is at work, below which everything above Python is left out", true, held.opener ? held.opener : held.first, {}, {},
             "a __torch_dispatch__ handler leaves out everything above Python"};
   }
   if (family == Family::kAutograd && tls.inference_mode) {
@@ -182,7 +182,7 @@ Reason why_excluded(const Session& s, const KeyMath& math, EventId call, KeyId k
       return r;
     }
     const Since mode = since(s, call, true, [](const Tls& t) { return t.inference_mode; });
-    return {"inference_mode is on", false, mode.first, {}, "inference_mode excludes {keys}"};
+    return {"inference_mode is on", false, mode.first, {}, "since hop " + std::to_string(mode.first.value), "inference_mode excludes {keys}"};
   }
   if (!held.opener) {
     if (const auto guard = mode_around(s, held.first, ModeFamily::kGuard)) {
@@ -197,15 +197,15 @@ Reason why_excluded(const Session& s, const KeyMath& math, EventId call, KeyId k
     const std::string guard = (taken & view) ? "AutoDispatchBelowADInplaceOrView" : "AutoDispatchBelowAutograd";
     if (held.opener) {
       const std::string kernel = opener.op ? s.op(opener.op).brief + "'s " + name_of(s, opener.key) + " kernel (" + hop + ")" : hop;
-      return {"guard " + guard + " in " + kernel_words(s, held.opener), true, held.opener, {}, "a guard of " + kernel + " leaves out {keys}"};
+      return {"guard " + guard + " in " + kernel_words(s, held.opener), true, held.opener, {}, {}, "a guard of " + kernel + " leaves out {keys}"};
     }
     if ((taken & autograd) && (taken & view)) {
-      return {"guard " + guard + ", as Python's factory functions set it", true, held.first, {}, "Python's factory functions leave out {keys}"};
+      return {"guard " + guard + ", as Python's factory functions set it", true, held.first, {}, {}, "Python's factory functions leave out {keys}"};
     }
-    return {"guard " + guard + ", set before the dispatcher was called", true, held.first, {}, "a guard leaves out {keys}"};
+    return {"guard " + guard + ", set before the dispatcher was called", true, held.first, {}, {}, "a guard leaves out {keys}"};
   }
-  if (held.opener) return {"a guard in " + kernel_words(s, held.opener), true, held.opener, {}, "a guard of " + hop + " leaves out {keys}"};
-  return {"the thread's excluded set has it", false, held.first, {}, "the thread leaves out {keys}"};
+  if (held.opener) return {"a guard in " + kernel_words(s, held.opener), true, held.opener, {}, {}, "a guard of " + hop + " leaves out {keys}"};
+  return {"the thread's excluded set has it", false, held.first, {}, {}, "the thread leaves out {keys}"};
 }
 
 Reason why_not_in_set(const Session& s, const KeyMath& math, const Terms& t, KeyId k) {
@@ -214,25 +214,25 @@ Reason why_not_in_set(const Session& s, const KeyMath& math, const Terms& t, Key
   const Family family = family_of(name);
   const uint64_t autograd = bits_named(s, "Autograd");
   if (math.keys(t.arguments).empty()) {
-    if (family == Family::kAutograd || family == Family::kBackend) return {"no argument is a tensor with keys", false, {}, {}, ""};
+    if (family == Family::kAutograd || family == Family::kBackend) return {"no argument is a tensor with keys", false, {}, {}, {}, ""};
   } else if (family == Family::kAutograd && !(t.arguments & autograd)) {
-    Reason r{"no argument carries an Autograd key: they are inference tensors", false, {}, {}, ""};
+    Reason r{"no argument carries an Autograd key: they are inference tensors", false, {}, {}, {}, ""};
     for (const Value& v : s.arguments(t.call)) {
       const auto tensor = v.flags.find("inference") == std::string::npos ? std::nullopt : s.tensor(v.tensor);
       const auto mode = tensor && tensor->birth ? mode_around(s, tensor->birth, ModeFamily::kInference, "inference_mode") : std::nullopt;
       if (!mode) continue;
       const std::string place = mode_place(s, *mode);
-      r.text += "; t" + std::to_string(v.tensor.value) + " was made by hop " + std::to_string(tensor->birth.value) + " under inference_mode" + (place.empty() ? "" : ": " + place);
+      r.detail = "t" + std::to_string(v.tensor.value) + " was made by hop " + std::to_string(tensor->birth.value) + " under inference_mode" + (place.empty() ? "" : ": " + place);
       r.evidence = tensor->birth;
       r.place = mode->stack;
       break;
     }
     return r;
   } else if (family == Family::kView && tls.inference_mode) {
-    return {"inference_mode took it out of the included keys, and no argument has it", false, {}, {}, ""};
+    return {"inference_mode took it out of the included keys, and no argument has it", false, {}, {}, {}, ""};
   }
-  if (family == Family::kAutocast) return {"no argument is on a device with that autocast key", false, {}, {}, ""};
-  return {"no argument has it and the thread does not include it", false, {}, {}, ""};
+  if (family == Family::kAutocast) return {"no argument is on a device with that autocast key", false, {}, {}, {}, ""};
+  return {"no argument has it and the thread does not include it", false, {}, {}, {}, ""};
 }
 
 std::string functionality_names(const Session& s, uint64_t set) {

@@ -32,6 +32,7 @@ struct Reason {
   bool inferred = false;  // a C++ guard leaves no record of its own: concluded from the sets
   EventId evidence;       // the hop since which it holds, or whose kernel brought it about
   StackId place = {};     // the Python line that entered the mode
+  std::string detail = {};  // as WhyKey's
   std::string brief;      // "autocast is off", "{keys} left out by ...": for a sentence; {keys} = their names
 };
 Reason why_excluded(const Session&, const KeyMath&, EventId call, KeyId);

@@ -112,9 +112,9 @@ std::string passed_over(const Session& s, const Why& w) {
     if (k.verdict == Verdict::kRan) continue;
     std::string words;
     switch (k.verdict) {
-      case Verdict::kExcluded: words = k.reason + (k.inferred ? " (inferred)" : ""); break;
+      case Verdict::kExcluded: words = why_words(k) + (k.inferred ? " (inferred)" : ""); break;
       case Verdict::kFellThrough: words = "fell through"; break;
-      default: words = k.reason; break;
+      default: words = why_words(k); break;
     }
     if (!by_reason.contains(words)) order.push_back(words);
     by_reason[words].push_back(name_of(s, k.key));

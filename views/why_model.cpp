@@ -185,9 +185,9 @@ void make_matrix(const Session& s, const Why& w, WhyModel& m) {
     c.won = k.key == own;
     c.relevance = relevance_of(k.verdict);
     const char* gloss = key_gloss(c.name);
-    c.hover = c.name + (gloss && *gloss ? std::string(": ") + gloss : "") + "\n" + (k.reason.empty() ? verdict_words(k.verdict) : k.reason);
+    c.hover = c.name + (gloss && *gloss ? std::string(": ") + gloss : "") + "\n" + (k.reason.empty() ? verdict_words(k.verdict) : why_words(k));
     if (k.inferred) c.hover += "\nThis is inferred: a C++ guard leaves no record of its own.";
-    if (k.evidence) c.hover += "\nsince hop " + count_text(k.evidence.value);
+    if (k.evidence && k.verdict == Verdict::kExcluded && k.detail.empty()) c.hover += "\nsince hop " + count_text(k.evidence.value);
     m.columns.push_back(std::move(c));
   }
   for (const WhyRow& r : w.rows) {

@@ -23,7 +23,7 @@ struct Hook {
   Does does;
   std::string name;
 };
-constexpr size_t kMaxHooks = 40;
+constexpr size_t kMaxHooks = 56;
 std::array<Hook, kMaxHooks> g_hooks;
 size_t g_hook_count = 0;
 
@@ -211,6 +211,7 @@ void follow_modes() {
   for (const auto& g : kGuards) {
     PyObject* type = PyObject_GetAttrString(torch, g.type);
     if (!type) PyErr_Clear();
+    follow_call(type, "__init__", g.family, Does::kEnters, g.name);  // some act when they are made, others when they are entered
     follow_call(type, "__enter__", g.family, Does::kEnters, g.name);
     follow_call(type, "__exit__", g.family, Does::kLeaves, g.name);
     Py_XDECREF(type);
