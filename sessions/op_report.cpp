@@ -15,11 +15,13 @@ std::string name_of(const Session& s, KeyId k) {
   return key ? key->name : "key " + std::to_string(k);
 }
 
-/// Keys by slot, Undefined's among them; highest priority first.
+std::pair<int, int> priority(const Key* k) { return k ? std::pair(k->functionality_bit, k->backend_bit) : std::pair(-1, -1); }
+
+/// Keys that have a slot, Undefined's among them; highest priority first.
 std::vector<const Key*> keys_by_priority(const Session& s) {
   std::vector<const Key*> keys = s.keys();
-  std::erase_if(keys, [](const Key* k) { return k->alias(); });
-  std::stable_sort(keys.begin(), keys.end(), [](const Key* a, const Key* b) { return std::pair(a->functionality_bit, a->backend_bit) > std::pair(b->functionality_bit, b->backend_bit); });
+  std::erase_if(keys, [](const Key* k) { return k->alias() || k->name.starts_with("Unknown"); });
+  std::stable_sort(keys.begin(), keys.end(), [](const Key* a, const Key* b) { return priority(a) > priority(b); });
   return keys;
 }
 
@@ -112,7 +114,9 @@ OpReport op_report(const Session& s, OpId op) {
     if (same == out.rows.end()) out.rows.push_back(std::move(row));
     else same->keys.push_back(k->id);
   }
-  // What is never run stands last.
+  // A row is known by its lowest key, which is the backend's that most programs use. What is never run stands last.
+  for (OpReport::Row& row : out.rows) std::reverse(row.keys.begin(), row.keys.end());
+  std::stable_sort(out.rows.begin(), out.rows.end(), [&s](const OpReport::Row& a, const OpReport::Row& b) { return priority(s.key(a.keys.front())) > priority(s.key(b.keys.front())); });
   std::stable_partition(out.rows.begin(), out.rows.end(), [](const OpReport::Row& r) { return std::any_of(r.cells.begin(), r.cells.end(), [](const auto& c) { return !c.fallthrough; }); });
   registered(s, &out);
   return out;

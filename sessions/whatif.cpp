@@ -14,6 +14,8 @@ using What = WhatIfChange::What;
 using Mode = WhatIfChange::Mode;
 using Outcome = WhatIfRow::Outcome;
 
+constexpr size_t kMaxRows = 1'000'000;  // what comes after is counted
+
 uint64_t functionality(const Session& s, std::string_view key) {
   const Key* k = s.key_by_name(key);
   return k && k->functionality_bit >= 0 ? uint64_t{1} << k->functionality_bit : 0;
@@ -21,20 +23,18 @@ uint64_t functionality(const Session& s, std::string_view key) {
 
 /// Which functionality bits modes move, in this recording's numbering.
 struct Bits {
-  uint64_t view, autograd = 0, autocast_all = 0;
+  uint64_t view, autograd = 0;
   explicit Bits(const Session& s) : view(functionality(s, "ADInplaceOrView")) {
     for (const Key* k : s.keys()) {
       if (k->alias() || k->functionality_bit < 0) continue;
-      const Family f = family_of(k->name);
-      if (f == Family::kAutograd) autograd |= uint64_t{1} << k->functionality_bit;
-      if (f == Family::kAutocast) autocast_all |= uint64_t{1} << k->functionality_bit;
+      if (family_of(k->name) == Family::kAutograd) autograd |= uint64_t{1} << k->functionality_bit;
     }
   }
 };
 
 uint64_t autocast_bit(const Session& s, const std::string& device) {
   for (const Key* k : s.keys()) {
-    if (!k->alias() && family_of(k->name) == Family::kAutocast && std::equal(k->name.begin() + 8, k->name.end(), device.begin(), device.end(), [](char a, char b) { return std::tolower(a) == std::tolower(b); }))
+    if (!k->alias() && family_of(k->name) == Family::kAutocast && autocast_device(k->name) == device)
       return uint64_t{1} << k->functionality_bit;
   }
   return 0;
@@ -59,14 +59,13 @@ class Planner {
     EventId unknown;  // the change beyond which it lies, 0 = none
     uint64_t removed = 0, added = 0;
   };
-  enum class Sure : uint8_t { kYes, kNo };
 
   bool in_scope(const Event& e) const { return (!w_.from || w_.from <= e.id) && (!w_.to || e.id <= w_.to) && (!w_.thread || w_.thread == e.thread); }
   void call(const Event&, Open*);
   void redispatch(const Event&, const Open* parent, Open*);
   void failed_look_up(const Event&, Open*);
   void land(const Event&, uint64_t set, bool is_call, Open*);
-  Sure thread_state(const Event&, uint64_t* included, uint64_t* excluded) const;
+  bool thread_state(const Event&, uint64_t* included, uint64_t* excluded) const;  // false: cannot be told
   uint64_t arguments(const Event&);
   bool becomes_inference(TensorId);
   bool was_cast_above(const Event&) const;
@@ -105,13 +104,13 @@ std::string Planner::kernel_text(const KernelRef& k) const {
 
 void Planner::put(const Event& e, Outcome outcome, KeyId after, std::string kernel_after, Open* o) {
   WhatIfRow row{outcome, e.id, {}, e.key, after, "", std::move(kernel_after)};
-  row.kernel_before = e.kind == Kind::kMissingKernel ? "no kernel" : kernel_text({KernelRef::Kind::kRecorded, e.kernel, 0, false});
-  if (outcome == Outcome::kUnknown) row.because = o->unknown ? o->unknown : EventId{};
+  if (outcome == Outcome::kUnknown) row.because = o->unknown;
+  else row.kernel_before = e.kind == Kind::kMissingKernel ? "no kernel" : kernel_text({KernelRef::Kind::kRecorded, e.kernel, 0, false});
   if (outcome == Outcome::kUnknown) ++answer_.unknown;
   else if (outcome == Outcome::kLayer) ++answer_.layers;
   else ++answer_.changed;
   if (outcome == Outcome::kRaises && !first_raise_) first_raise_ = e.id;
-  answer_.rows.push_back(std::move(row));
+  if (answer_.rows.size() < kMaxRows) answer_.rows.push_back(std::move(row));
   if (!o->unknown) o->unknown = e.id;
 }
 
@@ -125,11 +124,11 @@ bool Planner::was_cast_above(const Event& e) const {
   return false;
 }
 
-Planner::Sure Planner::thread_state(const Event& e, uint64_t* included, uint64_t* excluded) const {
+bool Planner::thread_state(const Event& e, uint64_t* included, uint64_t* excluded) const {
   const Tls& tls = s_.tls(e.tls);
   *included = tls.included;
   *excluded = tls.excluded;
-  Sure sure = Sure::kYes;
+  bool known = true;
   for (const WhatIfChange& c : w_.changes) {
     const bool on = c.what == What::kEnter;
     if (c.what == What::kInclude) *included |= math_.bits(c.key);
@@ -141,14 +140,14 @@ Planner::Sure Planner::thread_state(const Event& e, uint64_t* included, uint64_t
       *included |= bits_.view;
       *excluded &= ~bits_.autograd;
       // Inside of kernels their guards leave autograd out as well, which the recorded sets hide.
-      if (e.parent) sure = Sure::kNo;
+      if (e.parent) known = false;
     } else if (c.mode == Mode::kAutocast) {
-      const uint64_t bit = c.device.empty() ? bits_.autocast_all : autocast_bit(s_, c.device);
+      const uint64_t bit = autocast_bit(s_, c.device);
       if (!on) *excluded |= bit;
       else if (!was_cast_above(e)) *excluded &= ~bit;
     }
   }
-  return sure;
+  return known;
 }
 
 /// Tensors of one storage share their keys with the first of them: a view of an inference tensor is one too.
@@ -223,14 +222,14 @@ void Planner::call(const Event& e, Open* o) {
   const Terms t = terms_of(s_, math_, e.id);
   const uint64_t arguments_now = arguments(e);
   uint64_t included = t.included, excluded = t.excluded;
-  const Sure sure = moves_keys_ && in_scope(e) ? thread_state(e, &included, &excluded) : Sure::kYes;
+  const bool known = !moves_keys_ || !in_scope(e) || thread_state(e, &included, &excluded);
   const uint64_t kept = math_.minus(arguments_now | included, excluded);
   const int backend = math_.backend_index(kept);
   const uint64_t set = kept & tables_.mask(e.op, e.id, backend, s_.mask(e.op, e.id, backend));
   const bool nothing_moved = set == t.set;
   if (nothing_moved && !tables_.touches(e.op)) return;
   // Where the recorded hop is not what the formula gives (the Python dispatcher), nothing can be told.
-  if (!t.explained || math_.highest(t.recorded) != e.key || sure == Sure::kNo) {
+  if (!t.explained || math_.highest(t.recorded) != e.key || !known) {
     if (!nothing_moved) put(e, Outcome::kUnknown, 0, "", o);
     return;
   }
@@ -274,6 +273,7 @@ void Planner::remark(WhatIfAnswer* a) const {
   if (not_understood_) a->remarks.push_back(grouped(not_understood_) + " hops are unknown, as the recorded tables of their operators are not what the rules give.");
   const bool registrations = std::any_of(w_.changes.begin(), w_.changes.end(), [](const WhatIfChange& c) { return c.what == What::kRemove; });
   if (registrations && s_.registrations(OpId{}, EventId{1}).empty()) a->remarks.push_back("This recording does not say what was removed again: registrations are taken from all that was ever registered.");
+  if (a->rows.size() == kMaxRows) a->remarks.push_back("Only the first " + grouped(kMaxRows) + " rows are kept; all are counted.");
   if (enters_inference_) a->remarks.push_back("Tensors that are made there would be inference tensors, here and wherever they are used later. Saving one for backward would raise, which is not followed.");
 }
 

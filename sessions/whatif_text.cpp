@@ -5,6 +5,7 @@
 #include "sessions/op_report.h"
 #include "sessions/show.h"
 #include "sessions/whatif.h"
+#include "sessions/why_terms.h"
 
 namespace peel {
 namespace {
@@ -37,7 +38,7 @@ Status registration(const Session& s, const std::string& operand, WhatIfChange* 
   return {};
 }
 
-Status mode(const std::string& operand, WhatIfChange* c) {
+Status mode(const Session& s, const std::string& operand, WhatIfChange* c) {
   const size_t colon = operand.find(':');
   const std::string name = operand.substr(0, colon);
   if (name == "no_grad") c->mode = Mode::kNoGrad;
@@ -45,8 +46,11 @@ Status mode(const std::string& operand, WhatIfChange* c) {
   else if (name == "inference_mode") c->mode = Mode::kInference;
   else if (name == "autocast") c->mode = Mode::kAutocast;
   else return Error{"there is no mode " + name + " here; there are no_grad, enable_grad, inference_mode, autocast:DEVICE"};
-  if (c->mode == Mode::kAutocast) c->device = colon == std::string::npos ? "cpu" : operand.substr(colon + 1);
-  return {};
+  if (c->mode != Mode::kAutocast) return {};
+  c->device = colon == std::string::npos ? "cpu" : operand.substr(colon + 1);
+  const std::vector<const Key*> keys = s.keys();
+  const bool known = std::any_of(keys.begin(), keys.end(), [&](const Key* k) { return family_of(k->name) == Family::kAutocast && autocast_device(k->name) == c->device; });
+  return known ? Status() : Error{"there is no autocast for device " + c->device + "; write for instance autocast:cpu"};
 }
 
 struct Word {
@@ -94,7 +98,7 @@ Result<WhatIf> parse_whatif(const Session& s, const std::vector<std::string>& wo
     WhatIfChange c{found->what, {}, 0, Mode::kNone, {}, word + " " + operand};
     Status status;
     if (c.what == What::kEnter || c.what == What::kLeave) {
-      status = mode(operand, &c);
+      status = mode(s, operand, &c);
     } else if (c.what == What::kInclude || c.what == What::kExclude) {
       const auto key = key_named(s, operand);
       if (!key) return Error{key.error()};

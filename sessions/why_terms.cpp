@@ -62,13 +62,6 @@ Reason by_mode(const Session& s, const std::string& what, const Span& mode, cons
   return {what, false, mode.begin, mode.stack, (place.empty() ? "" : place + ", ") + "since hop " + std::to_string(mode.begin.value), brief + (line.empty() ? "" : " (" + line + ")")};
 }
 
-/// `AutocastCPU` -> `cpu`
-std::string autocast_device(std::string_view key_name) {
-  std::string device(key_name.substr(std::min(key_name.size(), sizeof "Autocast" - 1)));
-  std::transform(device.begin(), device.end(), device.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return device;
-}
-
 std::string kernel_words(const Session& s, EventId e) {
   const Event v = s.event(e);
   const std::string hop = "hop " + std::to_string(e.value);
@@ -77,6 +70,12 @@ std::string kernel_words(const Session& s, EventId e) {
 }
 
 }  // namespace
+
+std::string autocast_device(std::string_view key_name) {
+  std::string device(key_name.substr(std::min(key_name.size(), sizeof "Autocast" - 1)));
+  std::transform(device.begin(), device.end(), device.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return device;
+}
 
 std::string mode_place(const Session& s, const Span& mode) {
   const std::string where = where_brief(s, mode.stack);

@@ -38,6 +38,9 @@ struct Reason {
 Reason why_excluded(const Session&, const KeyMath&, EventId call, KeyId);
 Reason why_not_in_set(const Session&, const KeyMath&, const Terms&, KeyId);
 
+/// `AutocastCPU` -> `cpu`, as torch.autocast names the device.
+std::string autocast_device(std::string_view key_name);
+
 /// What a mode that Python entered is known by: "`with torch.inference_mode():`, gm.py:3", or the line's number alone.
 std::string mode_place(const Session&, const Span& mode);
 /// The registration that makes the slot of the key a fallthrough: "backend fallback, VariableFallbackKernel.cpp:106"; "" = not known.

@@ -96,7 +96,8 @@ class Check:
     def __init__(self, session, answer):
         db = sqlite3.connect("file:%s?mode=ro" % session, uri=True)
         unsigned = lambda v: None if v is None else v & (1 << 64) - 1  # noqa: E731
-        self.keys = {name: slot for name, slot in db.execute("SELECT name, slot FROM dispatch_key WHERE slot IS NOT NULL")}
+        # Numbers between the keys have a slot, too, but no name.
+        self.keys = {name: slot for name, slot in db.execute("SELECT name, slot FROM dispatch_key WHERE slot IS NOT NULL AND name NOT LIKE 'Unknown%'")}
         self.stock = Stock(answer, self.keys)
         self.hops, self.children = {}, {}
         for e in db.execute("""SELECT h.id, h.parent, h.op, h.kind, h.key, s.raw, a.raw, t.included, t.excluded FROM hop h JOIN event e USING (id)

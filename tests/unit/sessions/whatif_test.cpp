@@ -118,6 +118,7 @@ TEST_CASE("what if: questions that make no sense are told so", "[sessions][whati
   CHECK(error({"register", "add.Tensor@GPU"}).starts_with("there is no dispatch key GPU"));
   CHECK(error({"register", "*@Autograd"}).starts_with("a backend fallback stands at a runtime key"));
   CHECK(error({"exclude", "Autograd"}) == "Autograd is an alias: it is never in a set");
+  CHECK(error({"enter", "autocast:toaster"}).starts_with("there is no autocast for device toaster"));
   CHECK(error({"enter", "eval"}).starts_with("there is no mode eval"));
   CHECK(error({"enter", "no_grad", "hop", "4"}) == "there is no hop 4; the recording has 3");
   CHECK(error({"enter", "no_grad", "hop", "0"}).starts_with("there is no hop 0"));
