@@ -14,6 +14,8 @@ int open_main(const std::vector<std::string>&);
 int show_main(const std::vector<std::string>&);
 int why_main(const std::vector<std::string>&);
 int findings_main(const std::vector<std::string>&);
+int whatif_main(const std::vector<std::string>&);
+int op_main(const std::vector<std::string>&);
 int memory_main(const std::vector<std::string>&);
 int diff_main(const std::vector<std::string>&);
 int query_main(const std::vector<std::string>&);
@@ -35,6 +37,8 @@ constexpr CommandEntry kCommands[] = {
     {"show", "list the hops of a session file", show_main},
     {"why", "explain how a hop came about", why_main},
     {"findings", "list what deserves attention: exceptions and their origins, hidden copies, lost gradients", findings_main},
+    {"op", "describe an operator: dispatch table, registrations, formula", op_main},
+    {"whatif", "say what a registration, a key or a mode would change", whatif_main},
     {"memory", "say who holds the memory, and why an allocation failed", memory_main},
     {"diff", "compare two session files, or two spans of one", diff_main},
     {"query", "ask a session file in SQL", query_main},

@@ -52,7 +52,11 @@ bool Catalog::key(uint32_t id, const KeyRow& row) {
 
 uint32_t Catalog::op(const std::string& name, const std::string& overload, const std::string& schema, bool* is_new) {
   const auto [at, fresh] = ops_.emplace(name + '\0' + overload, static_cast<uint32_t>(ops_.size()) + 1);
-  if (fresh) batch->add(Small::kOp, {int64_t{at->second}, name, overload, text_or_null(schema)});
+  if (fresh) {
+    batch->add(Small::kOp, {int64_t{at->second}, name, overload, text_or_null(schema)});
+    const OpSource source = lists_.find(name, overload);
+    if (!source.native_function.empty() || !source.derivative.empty()) batch->add(Small::kOpSource, {int64_t{at->second}, text_or_null(source.native_function), text_or_null(source.derivative)});
+  }
   *is_new = fresh;
   return at->second;
 }
@@ -141,6 +145,12 @@ void Catalog::keep_source_of(const std::string& file) {
   std::string text((std::istreambuf_iterator<char>(in)), {});
   if (in.bad() || text.size() > kMaxSource) return;
   batch->add(Small::kSource, {file, std::move(text)});
+}
+
+void Catalog::use_operator_lists(const std::string& folder) {
+  if (lists_read_) return;
+  lists_read_ = true;
+  lists_ = OpLists(folder);
 }
 
 void Catalog::fact(const std::string& key, const std::string& value, uint32_t process) {

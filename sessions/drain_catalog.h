@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "sessions/drain_text.h"
+#include "sessions/op_lists.h"
 #include "sessions/writer_batch.h"
 #include "tracer/wire/wire.h"
 
@@ -61,6 +62,8 @@ class Catalog {
     return x.dtype == y.dtype && (x.shape == y.shape || !x.shape || !y.shape);
   }
 
+  /// Where PyTorch's lists of operators lie (the first process decides): operators that are new from now on get their entries stored.
+  void use_operator_lists(const std::string& folder);
   /// A row of table meta. The first process' facts keep their names; what differs in another process gets its number.
   void fact(const std::string& key, const std::string& value, uint32_t process);
   /// Something is missing, inferred or cut. The sentence goes into the file with the count.
@@ -88,6 +91,8 @@ class Catalog {
   void keep_source_of(const std::string& file);
 
   const bool keep_source_;
+  bool lists_read_ = false;
+  OpLists lists_;
   Ids strings_, ops_, kernels_, tls_, sources_;
   std::unordered_map<uint64_t, uint32_t> keysets_;
   std::unordered_multimap<uint64_t, uint32_t> stacks_;

@@ -12,6 +12,7 @@ void Ledger::write_tables(int64_t complete_until_ns) {
     for (size_t i = 0; i < t.masks.size(); ++i) {
       batch()[Table::kOpMask].add(t.op, t.masks.size() == 1 ? kNullCell : static_cast<int64_t>(i), t.masks[i], since);
     }
+    for (const PendingTable::Registration& r : t.registrations) batch()[Table::kRegistration].add(cell(t.op), r.key, r.position, cell(r.kernel), since);
     tables.pop_front();
   }
 }

@@ -96,12 +96,16 @@ struct Ledger {
   struct PendingTable {
     int64_t since_ns;
     uint32_t since_event;  // 0 = by since_ns
-    uint32_t op;
+    uint32_t op;           // 0 = backend fallbacks
     struct Slot {
       uint32_t slot, kernel, stale;
     };
+    struct Registration {
+      uint32_t key, position, kernel;
+    };
     std::vector<Slot> slots;
     std::vector<uint64_t> masks;
+    std::vector<Registration> registrations;
   };
   std::deque<PendingTable> tables;
   std::unordered_map<uint32_t, uint64_t> table_hash;  // by op: what was written last

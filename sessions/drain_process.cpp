@@ -136,7 +136,8 @@ void Process::define(const uint64_t* at, const wire::DefHead& head) {
       // a second process has its own facts; where they differ they carry its number
       const std::string& key = text(d.key);
       if (key == wire::kGpuFact) gpu.turn_on();
-      if (!key.empty()) catalog.fact(key, text(d.value), id);
+      if (key == wire::kListsFact) catalog.use_operator_lists(text(d.value));
+      else if (!key.empty()) catalog.fact(key, text(d.value), id);
       break;
     }
     default:
@@ -164,27 +165,35 @@ void Process::define_op(const uint64_t* at, const wire::DefHead& head) {
 void Process::define_table(const uint64_t* at, const wire::DefHead& head) {
   wire::DefTable d;
   const uint64_t bytes = head.words * 8ull;
-  if (!get(at, head, &d) || bytes < sizeof d + uint64_t{head.count} * sizeof(wire::DefSlot) + uint64_t{d.mask_count} * 8) return ledger_.damaged();
-  const Op* of = op(head.id);
-  if (!of) return;
-  Ledger::PendingTable table{ledger_.clock.ns(d.time), d.time ? 0u : 1u, of->id, {}, {}};
+  if (!get(at, head, &d) || bytes < sizeof d + uint64_t{head.count} * sizeof(wire::DefSlot) + uint64_t{d.mask_count} * 8 + uint64_t{d.registration_count} * sizeof(wire::DefRegistration)) return ledger_.damaged();
+  const Op* of = head.id ? op(head.id) : nullptr;
+  if (head.id && !of) return;
+  Ledger::PendingTable table{ledger_.clock.ns(d.time), d.time ? 0u : 1u, of ? of->id : 0, {}, {}, {}};
   uint64_t hash = 1;
   const auto mix = [&](uint64_t v) { hash = (hash ^ v) * 0x9E3779B97F4A7C15ull, hash ^= hash >> 31; };
   const uint8_t* from = reinterpret_cast<const uint8_t*>(at) + sizeof d;
-  for (uint32_t i = 0; i < head.count; ++i, from += sizeof(wire::DefSlot)) {
+  const auto next = [&from](auto* out) { std::memcpy(out, from, sizeof *out), from += sizeof *out; };
+  for (uint32_t i = 0; i < head.count; ++i) {
     wire::DefSlot s;
-    std::memcpy(&s, from, sizeof s);
+    next(&s);
     table.slots.push_back({s.slot, kernel(s.kernel), s.stale});
     mix(uint64_t{s.slot} << 32 | table.slots.back().kernel);
     mix(s.stale);
   }
-  for (uint32_t i = 0; i < d.mask_count; ++i, from += 8) {
+  for (uint32_t i = 0; i < d.mask_count; ++i) {
     uint64_t mask;
-    std::memcpy(&mask, from, 8);
+    next(&mask);
     table.masks.push_back(mask);
     mix(mask);
   }
-  uint64_t& last = ledger_.table_hash[of->id];
+  for (uint32_t i = 0; i < d.registration_count; ++i) {
+    wire::DefRegistration r;
+    next(&r);
+    const uint32_t position = i && table.registrations.back().key == r.key ? table.registrations.back().position + 1 : 0;
+    table.registrations.push_back({r.key, position, kernel(r.kernel)});
+    mix(uint64_t{r.key} << 32 | table.registrations.back().kernel);
+  }
+  uint64_t& last = ledger_.table_hash[table.op];
   if (last == hash) return;  // another process' table, the same
   if (last && table.since_event) table.since_event = ledger_.hops + 1;
   last = hash;

@@ -349,28 +349,34 @@ void Track::span_begin(const wire::SpanBegin& s) {
   const int64_t ns = time(s.time);
   const uint32_t kind = static_cast<uint32_t>(s.kind);
   const uint32_t id = ++ledger_.spans;
-  const uint32_t parent = spans_.empty() ? 0 : spans_.back().span;
+  // A mode may end before what was begun in it: it is nobody's parent.
+  const auto outer = std::find_if(spans_.rbegin(), spans_.rend(), [](const OpenSpan& o) { return o.mode == 0; });
+  const uint32_t parent = outer == spans_.rend() ? 0 : outer->span;
   const auto id_or_null = [](uint32_t v) { return v ? Cell(int64_t{v}) : Cell(); };
   const std::string &name = process_.text(s.head.a), &detail = process_.text(s.detail);
   ledger_.batch().add(Small::kSpan, {int64_t{id}, std::string(kind < std::size(kSpanKinds) ? kSpanKinds[kind] : "other"), name, detail.empty() ? Cell() : Cell(detail),
                                      int64_t{thread_}, Cell(), Cell(), id_or_null(parent), ns, Cell(), id_or_null(process_.stack(s.stack)),
                                      s.object ? Cell(static_cast<int64_t>(s.object)) : Cell()});
   const bool backward = s.kind == wire::SpanKind::kBackward;
-  spans_.push_back({id, 0, last_hop_, ledger_.batch_number, ledger_.batch().small.size() - 1, backward});
+  spans_.push_back({id, 0, last_hop_, ledger_.batch_number, ledger_.batch().small.size() - 1, backward,
+                    s.kind == wire::SpanKind::kMode ? static_cast<uint32_t>(s.object) : 0});
   if (backward) process_.backwards.push_back({id, thread_, last_hop_, s.object ? s.object : UINT64_MAX});
 }
 
 void Track::span_end(const wire::SpanEnd& s) {
   const int64_t ns = time(s.time);
-  if (spans_.empty()) {
-    ledger_.catalog.lose("ends without a begin", 1, "The end of a hop came whose begin is not in the recording.");
+  size_t i = spans_.size();
+  while (i > 0 && spans_[i - 1].mode != s.head.a) --i;
+  if (i == 0) {
+    // A thread may leave a mode that a fork, or the beginning of the recording, found it in.
+    if (s.head.a == 0) ledger_.catalog.lose("ends without a begin", 1, "The end of a hop came whose begin is not in the recording.");
     return;
   }
-  OpenSpan& span = spans_.back();
+  OpenSpan& span = spans_[--i];
   set_span(span, span.begin_event ? last_hop_ : 0, ns);
   if (span.backward) std::erase_if(process_.backwards, [&](const Process::Backward& b) { return b.span == span.span; });
-  spans_.pop_back();
-  started_spans_ = std::min(started_spans_, spans_.size());
+  spans_.erase(spans_.begin() + static_cast<std::ptrdiff_t>(i));
+  if (i < started_spans_) --started_spans_;
 }
 
 /// What became known of a span: in its row while that is not committed, else by an update.

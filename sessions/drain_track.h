@@ -47,6 +47,7 @@ class Track {
     uint64_t batch;                      // its row is in this batch ...
     size_t row;                          // ... here
     bool backward;
+    uint32_t mode;                       // wire::ModeFamily, 0 = no mode
   };
 
   void begin(const wire::Begin&);

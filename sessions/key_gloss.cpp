@@ -65,6 +65,13 @@ const char* key_gloss(std::string_view n) {
   return "";
 }
 
+const char* verdict_name(Verdict v) {
+  constexpr const char* names[] = {"ran", "below", "masked", "fell_through", "excluded", "not_in_set"};
+  return names[static_cast<int>(v)];
+}
+
+std::string why_words(const WhyKey& k) { return k.detail.empty() ? k.reason : k.reason + ": " + k.detail; }
+
 const char* verdict_words(Verdict v) {
   switch (v) {
     case Verdict::kRan: return "ran";

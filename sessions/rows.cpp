@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "sessions/format.h"
+#include "sessions/optional_table.h"
 
 namespace peel {
 namespace {
@@ -61,13 +62,13 @@ void RowStore::close() {
     }
   }
   std::lock_guard lock(mutex_);
-  for (ReadStatement* s : {&arguments_, &results_, &tensor_, &edges_, &node_, &source_}) *s = ReadStatement();
+  for (ReadStatement* s : {&arguments_, &results_, &tensor_, &edges_, &node_, &source_, &op_source_}) *s = ReadStatement();
   db_.reset();
 }
 
 void RowStore::reopen(bool immutable) {
   std::lock_guard lock(mutex_);
-  for (ReadStatement* s : {&arguments_, &results_, &tensor_, &edges_, &node_, &source_}) *s = ReadStatement();
+  for (ReadStatement* s : {&arguments_, &results_, &tensor_, &edges_, &node_, &source_, &op_source_}) *s = ReadStatement();
   auto db = std::make_unique<ReadConnection>();
   if (!db->open(path_, immutable, nullptr)) return;
   arguments_ = ReadStatement(*db, values_sql("argument"));
@@ -75,6 +76,8 @@ void RowStore::reopen(bool immutable) {
   tensor_ = ReadStatement(*db, "SELECT birth_event, death_ns, storage, base, first_event FROM tensor WHERE id = ?");
   edges_ = ReadStatement(*db, "SELECT slot, next_node, next_input FROM edge WHERE node = ? ORDER BY slot LIMIT 100000");
   node_ = ReadStatement(*db, "SELECT sequence_nr, thread, topological_nr, variable, output, found_event FROM node WHERE id = ?");
+  std::string trouble;
+  if (has_table(*db, "op_source", {"op", "native_function", "derivative"}, &trouble)) op_source_ = ReadStatement(*db, "SELECT native_function, derivative FROM op_source WHERE op = ?");
   source_ = ReadStatement(*db, "SELECT text FROM source WHERE path = ?");
   db_ = std::move(db);
   std::lock_guard search(search_mutex_);
@@ -145,6 +148,17 @@ NodeDetail RowStore::node(NodeId n, uint64_t generation, bool final) {
   }
   node_.reset();
   return node_cache_.put(n.value, out, generation, final);
+}
+
+OpSource RowStore::op_source(OpId op, uint64_t generation, bool final) {
+  std::lock_guard lock(mutex_);
+  if (const auto* hit = op_source_cache_.find(op.value, generation)) return *hit;
+  if (!op_source_) return {};
+  op_source_.reset();
+  OpSource out;
+  if (op_source_.bind(1, int64_t{op.value}).step()) out = {op_source_.text(0), op_source_.text(1)};
+  op_source_.reset();
+  return op_source_cache_.put(op.value, std::move(out), generation, final);
 }
 
 std::string RowStore::source(std::string_view path, uint64_t generation, bool final) {

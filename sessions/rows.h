@@ -78,6 +78,7 @@ class RowStore {
   std::vector<Edge> edges(NodeId, uint64_t generation, bool final);
   NodeDetail node(NodeId, uint64_t generation, bool final);
   std::string source(std::string_view path, uint64_t generation, bool final);
+  OpSource op_source(OpId, uint64_t generation, bool final);
   /// Hops with this argument, from `first` on. A long search goes on in the background: what was found so far.
   std::vector<EventId> uses(TensorId, EventId first, size_t limit, uint64_t generation, bool final);
 
@@ -98,12 +99,13 @@ class RowStore {
 
   std::mutex mutex_;  // connection, statements, caches
   std::unique_ptr<ReadConnection> db_;
-  ReadStatement arguments_, results_, tensor_, edges_, node_, source_;
+  ReadStatement arguments_, results_, tensor_, edges_, node_, source_, op_source_;
   LruCache<uint64_t, std::vector<Value>> value_cache_{4096};
   LruCache<uint32_t, std::optional<TensorRow>> tensor_cache_{4096};
   LruCache<uint32_t, std::vector<Edge>> edge_cache_{16384};
   LruCache<uint32_t, NodeDetail> node_cache_{16384};
   LruCache<std::string, std::string> source_cache_{64};
+  LruCache<uint32_t, OpSource> op_source_cache_{256};
 
   std::mutex search_mutex_;
   std::condition_variable search_wake_, search_done_;

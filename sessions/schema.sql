@@ -18,6 +18,10 @@ CREATE TABLE event (id INTEGER PRIMARY KEY, parent INTEGER, thread INTEGER, op I
 CREATE TABLE kernel (id INTEGER PRIMARY KEY, op INTEGER, key INTEGER, rule TEXT, convention TEXT, registered_at TEXT, fallthrough INTEGER);
 CREATE TABLE table_slot (op INTEGER, slot INTEGER, kernel INTEGER, since_event INTEGER, stale INTEGER);
 CREATE TABLE op_mask (op INTEGER, backend INTEGER, mask INTEGER, since_event INTEGER); -- backend NULL = all
+-- All that is registered for an operator (op NULL: backend fallbacks), per version as table_slot; position 0 is the one in force.
+CREATE TABLE registration (op INTEGER, key INTEGER, position INTEGER, kernel INTEGER, since_event INTEGER);
+-- What PyTorch's own lists (native_functions.yaml, derivatives.yaml) say of an operator, as written there.
+CREATE TABLE op_source (op INTEGER PRIMARY KEY, native_function TEXT, derivative TEXT);
 CREATE TABLE op_argument (op INTEGER, position INTEGER, name TEXT, flags INTEGER, PRIMARY KEY (op, position)) WITHOUT ROWID;
 -- name and value: string.id; list_index -1 = not in a list
 CREATE TABLE argument (event INTEGER, position INTEGER, list_index INTEGER, name INTEGER, tensor INTEGER, meta INTEGER, version INTEGER, value INTEGER, participates INTEGER, PRIMARY KEY (event, position, list_index)) WITHOUT ROWID;

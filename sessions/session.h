@@ -60,6 +60,13 @@ struct Frame { StackId id, parent; std::string_view file, function; int line; };
 struct Slot { int slot; KernelId kernel; EventId since; bool stale; };
 struct Mask { int backend; /* -1 = all */ uint64_t mask; EventId since; };
 
+/// A kernel that is registered for an operator or as a backend fallback. position 0: in force at its key; others are hidden by it.
+/// since: the version of the table that had it first; the first version is what was there when the operator was first met.
+struct Registration { KeyId key; int position; KernelId kernel; EventId since; bool later; };  // later: registered after the first version
+
+/// What PyTorch's own lists say of an operator, as they are written there (YAML); "" = not recorded, or the list has no such entry.
+struct OpSource { std::string native_function, derivative; };
+
 /// An argument or a result, as text and ids.
 struct Value {
   int position, list_index;  // list_index -1 = not in a list
@@ -146,7 +153,11 @@ class Session {
   virtual StackId user_frame(StackId) const = 0;  // innermost frame of the user's own code (not torch, not site-packages, not frozen); 0 = none
   virtual std::vector<Slot> table(OpId, EventId at) const = 0;   // the operator's table as of that hop
   virtual uint64_t mask(OpId, EventId at, int backend) const = 0;
-  virtual std::vector<KernelId> kernels_of(OpId) const = 0;
+  virtual std::vector<KernelId> kernels_of(OpId) const = 0;      // all that was ever registered
+  /// What was registered as of that hop; OpId 0: backend fallbacks. Empty: the recording does not tell.
+  virtual std::vector<Registration> registrations(OpId, EventId) const { return {}; }
+  virtual OpSource op_source(OpId) const { return {}; }          // may read the file
+  virtual std::vector<EventId> table_versions(OpId) const { return {}; }  // since when each version of its table holds
 
   /// Null: nothing is known about a GPU. What it points to never changes; a newer one replaces it as a recording grows.
   virtual std::shared_ptr<const GpuActivity> gpu() const { return nullptr; }
@@ -168,6 +179,7 @@ class Session {
   virtual std::vector<Value> arguments(EventId) const = 0;       // of a redispatch: those of the call, with what differs
   virtual std::vector<Value> results(EventId) const = 0;
   virtual std::vector<Span> spans() const = 0;
+  virtual std::vector<Span> modes_at(EventId) const { return {}; }  // modes that Python had entered there, innermost first; object: wire::ModeFamily
   virtual std::vector<Raised> raised() const = 0;
   virtual std::vector<Raised> raised_in(EventId) const = 0;
   virtual std::vector<Output> output() const = 0;

@@ -69,6 +69,9 @@ class SessionImpl final : public Session {
   std::vector<Slot> table(OpId op, EventId at) const override { return tables_.table(op, at); }
   uint64_t mask(OpId op, EventId at, int backend) const override { return tables_.mask(op, at, backend); }
   std::vector<KernelId> kernels_of(OpId op) const override { return tables_.kernels_of(op); }
+  std::vector<Registration> registrations(OpId op, EventId at) const override { return tables_.registrations(op, at); }
+  OpSource op_source(OpId op) const override { return rows_.op_source(op, generation(), !live()); }
+  std::vector<EventId> table_versions(OpId op) const override { return tables_.table_versions(op); }
 
   uint32_t nodes() const override { return graph_.nodes(); }
   Node node(NodeId) const override;
@@ -85,6 +88,7 @@ class SessionImpl final : public Session {
   std::vector<EventId> uses(TensorId, size_t limit) const override;
   std::vector<Value> arguments(EventId) const override;
   std::vector<Value> results(EventId) const override;
+  std::vector<Span> modes_at(EventId e) const override { return tables_.modes_at(event(e).thread, e); }
   std::vector<Span> spans() const override { return tables_.spans(); }
   std::vector<Raised> raised() const override { return tables_.raised(); }
   std::vector<Raised> raised_in(EventId) const override;

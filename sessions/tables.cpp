@@ -58,6 +58,7 @@ bool Tables::refresh(ReadConnection& db, std::string* trouble) {
   changed |= read_stacks(db);
   changed |= read_slots(db);
   changed |= read_masks(db);
+  changed |= read_registrations(db);
   changed |= read_spans(db);
   changed |= read_errors(db);
   changed |= read_output(db);
@@ -270,6 +271,20 @@ bool Tables::read_slots(ReadConnection& db) {
   return changed;
 }
 
+bool Tables::read_registrations(ReadConnection& db) {
+  if (!has_table(db, "registration", {"op", "key", "position", "kernel", "since_event"}, &trouble_)) return false;
+  bool changed = false;
+  ReadStatement s(db, "SELECT rowid, op, key, position, kernel, since_event FROM registration WHERE rowid > ? ORDER BY rowid");
+  s.bind(1, last_registration_);
+  for (uint64_t n = 0; s.step() && budget("registration", n); ++n) {
+    last_registration_ = s.integer(0);
+    const EventId since{id_of(s, 5)};
+    std::unique_lock lock(mutex_);
+    append_version(registrations_[id_of(s, 1)], since, Registration{static_cast<KeyId>(int_of(s, 2, 0)), int_of(s, 3, 0), KernelId{id_of(s, 4)}, since, false});
+    changed = true;
+  }
+  return changed;
+}
 bool Tables::read_masks(ReadConnection& db) {
   bool changed = false;
   ReadStatement s(db, "SELECT rowid, op, backend, mask, since_event FROM op_mask WHERE rowid > ? ORDER BY rowid");
@@ -307,6 +322,7 @@ bool Tables::read_spans(ReadConnection& db) {
       }
       std::unique_lock lock(mutex_);
       spans_[i] = std::move(fresh);
+      ++spans_version_;
       changed = true;
     }
     open_spans_.swap(still_open);
@@ -324,6 +340,7 @@ bool Tables::read_spans(ReadConnection& db) {
     std::unique_lock lock(mutex_);
     if (span.end_ns == kOpen) open_spans_.push_back(spans_.size());
     spans_.push_back(std::move(span));
+    ++spans_version_;
     changed = true;
   }
   return changed;

@@ -2,6 +2,7 @@
 #pragma once
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <shared_mutex>
 #include <string>
@@ -47,9 +48,12 @@ class Tables {
   std::vector<Slot> table(OpId, EventId at) const;
   uint64_t mask(OpId, EventId at, int backend) const;  // all ones when none is known
   std::vector<KernelId> kernels_of(OpId) const;
+  std::vector<Registration> registrations(OpId, EventId at) const;
+  std::vector<EventId> table_versions(OpId) const;
   KeyId key_by_name(std::string_view) const;
   std::vector<RecordedProcess> processes() const;
   std::vector<Span> spans() const;
+  std::vector<Span> modes_at(ThreadId, EventId) const;  // spans of kind mode around the hop, innermost first
   std::vector<Raised> raised() const;
   std::vector<Raised> raised_in(EventId first, EventId last) const;
   std::vector<Output> output() const;
@@ -78,6 +82,7 @@ class Tables {
   bool read_stacks(ReadConnection&);
   bool read_slots(ReadConnection&);
   bool read_masks(ReadConnection&);
+  bool read_registrations(ReadConnection&);
   bool read_spans(ReadConnection&);
   bool read_errors(ReadConnection&);
   bool read_output(ReadConnection&);
@@ -88,7 +93,7 @@ class Tables {
 
   std::string trouble_;
   uint32_t last_keyset_ = 0, last_op_ = 0, last_kernel_ = 0, last_tls_ = 0, last_stack_ = 0, last_span_ = 0;
-  int64_t last_slot_ = 0, last_mask_ = 0, last_error_ = 0, last_output_ = 0;
+  int64_t last_slot_ = 0, last_mask_ = 0, last_registration_ = 0, last_error_ = 0, last_output_ = 0;
   std::unordered_map<uint32_t, std::unique_ptr<std::string>> strings_;  // loader only
   std::vector<size_t> open_spans_;
 
@@ -97,9 +102,20 @@ class Tables {
   std::unordered_map<std::string, KeyId> key_names_;
   std::unordered_map<uint32_t, std::vector<Versions<Slot>>> slots_;
   std::unordered_map<uint32_t, std::vector<Versions<Mask>>> masks_;
+  std::unordered_map<uint32_t, std::vector<Versions<Registration>>> registrations_;  // 0 = backend fallbacks
   std::unordered_map<uint32_t, std::vector<KernelId>> kernels_of_;
   std::vector<RecordedProcess> processes_;
   std::vector<Span> spans_;
+  uint64_t spans_version_ = 0;
+  /// Modes of one thread by begin; `around`: the nearest one before that had not ended when this one began, SIZE_MAX = none.
+  struct ModeSpan {
+    EventId begin, end;  // end 0 = open
+    size_t span, around;
+  };
+  mutable std::mutex modes_mutex_;  // the two below; taken before mutex_
+  mutable std::unordered_map<uint32_t, std::vector<ModeSpan>> modes_;
+  mutable uint64_t modes_version_ = 0;
+  void index_modes() const;
   std::vector<Raised> raised_;  // by event
   std::vector<Output> output_;
   std::vector<Loss> losses_;

@@ -72,6 +72,34 @@ std::vector<KernelId> Tables::kernels_of(OpId op) const {
   return it == kernels_of_.end() ? std::vector<KernelId>() : it->second;
 }
 
+std::vector<Registration> Tables::registrations(OpId op, EventId at) const {
+  std::shared_lock lock(mutex_);
+  const auto it = registrations_.find(op.value);
+  if (it == registrations_.end()) return {};
+  const auto* v = version_at(it->second, at);
+  std::vector<Registration> out = v ? v->rows : std::vector<Registration>();
+  // One look at the earlier versions: since when has each been there without a gap?
+  for (Registration& r : out) {
+    for (auto n = static_cast<size_t>(v - it->second.data()); n-- > 0;) {
+      const auto& earlier = it->second[n];
+      const bool there = std::any_of(earlier.rows.begin(), earlier.rows.end(), [&](const Registration& e) { return e.key == r.key && e.kernel == r.kernel; });
+      if (!there) break;
+      r.since = earlier.since;
+    }
+    r.later = r.since != it->second.front().since;
+  }
+  return out;
+}
+
+std::vector<EventId> Tables::table_versions(OpId op) const {
+  std::shared_lock lock(mutex_);
+  std::vector<EventId> out;
+  if (const auto it = slots_.find(op.value); it != slots_.end()) {
+    for (const auto& v : it->second) out.push_back(v.since);
+  }
+  return out;
+}
+
 KeyId Tables::key_by_name(std::string_view name) const {
   std::shared_lock lock(mutex_);
   const auto it = key_names_.find(std::string(name));
@@ -81,6 +109,40 @@ KeyId Tables::key_by_name(std::string_view name) const {
 std::vector<Span> Tables::spans() const {
   std::shared_lock lock(mutex_);
   return spans_;
+}
+
+void Tables::index_modes() const {
+  if (modes_version_ == spans_version_) return;
+  modes_version_ = spans_version_;
+  modes_.clear();
+  for (size_t i = 0; i < spans_.size(); ++i) {
+    const Span& s = spans_[i];
+    if (s.kind == "mode" && s.begin) modes_[s.thread.value].push_back({s.begin, s.end_ns == kOpen ? EventId{} : s.end, i, SIZE_MAX});
+  }
+  for (auto& [thread, modes] : modes_) {
+    std::stable_sort(modes.begin(), modes.end(), [](const ModeSpan& a, const ModeSpan& b) { return a.begin < b.begin; });
+    std::vector<size_t> open;
+    for (size_t i = 0; i < modes.size(); ++i) {
+      std::erase_if(open, [&](size_t o) { return modes[o].end && modes[o].end < modes[i].begin; });
+      if (!open.empty()) modes[i].around = open.back();
+      open.push_back(i);
+    }
+  }
+}
+
+std::vector<Span> Tables::modes_at(ThreadId thread, EventId at) const {
+  std::scoped_lock both(modes_mutex_);
+  std::shared_lock lock(mutex_);
+  index_modes();
+  std::vector<Span> out;
+  const auto found = modes_.find(thread.value);
+  if (found == modes_.end()) return out;
+  const std::vector<ModeSpan>& modes = found->second;
+  const auto after = std::upper_bound(modes.begin(), modes.end(), at, [](EventId e, const ModeSpan& m) { return e < m.begin; });
+  for (size_t i = static_cast<size_t>(after - modes.begin()); i-- > 0; i = modes[i].around + 1) {
+    if (!modes[i].end || at <= modes[i].end) out.push_back(spans_[modes[i].span]);
+  }
+  return out;
 }
 
 std::vector<Raised> Tables::raised() const {

@@ -169,7 +169,7 @@ NotWhy why_not(const Session& s, EventId id, KeyId key) {
   std::string sentence;
   if (v.key == e.key && e.kind != Kind::kMissingKernel) sentence = where + " did go to " + name + ".";
   else if (v.verdict == Verdict::kRan) sentence = name + " is in the set, but " + name_of(s, e.key) + " is higher and came first; " + name + " " + v.reason + ".";
-  else sentence = name + " did not run for " + where + ": " + v.reason + (v.inferred ? " (inferred)" : "") + ".";
+  else sentence = name + " did not run for " + where + ": " + why_words(v) + (v.inferred ? " (inferred)" : "") + ".";
   if (v.verdict != Verdict::kRan) {
     // Would it have had a kernel at all?
     for (const Slot& slot : s.table(e.op, id)) {
@@ -178,11 +178,11 @@ NotWhy why_not(const Session& s, EventId id, KeyId key) {
       if (!kernel) break;
       if (kernel->fallthrough) sentence += " Its slot holds a fallthrough, which is never run: the operator's mask takes the key out of every call's set.";
       else sentence += " Its slot " + std::to_string(slot.slot) + " holds: " + kernel->rule + ", " + place_brief(kernel->registered_at) + ".";
-      return {v.verdict, sentence};
+      return {v.verdict, sentence, v.evidence};
     }
     if (!s.table(e.op, id).empty()) sentence += " The operator has no kernel for it either.";
   }
-  return {v.verdict, sentence};
+  return {v.verdict, sentence, v.evidence};
 }
 
 Explained check_key_sets(const Session& s) {

@@ -9,6 +9,7 @@
 namespace peel {
 
 enum class Verdict : uint8_t { kRan, kBelow, kMasked, kFellThrough, kExcluded, kNotInSet };
+const char* verdict_name(Verdict);   // ran, below, masked, fell_through, excluded, not_in_set
 const char* verdict_words(Verdict);  // "ran", "below", "masked by the caller's redispatch", ...
 
 /// One row of the key matrix.
@@ -23,9 +24,13 @@ struct WhyKey {
   KeyId key;
   Verdict verdict;
   std::string reason;     // "excluded: autocast is off (default)"
+  std::string detail = {};  // what is recorded of it: "`with torch.inference_mode():`, gm.py:4, since hop 11"; "" = nothing more
   bool inferred = false;
-  EventId evidence;       // the hop since which the mode or guard holds, when known
+  EventId evidence;       // the hop since which the mode or guard holds, or whose kernel decided it
+  StackId place = {};     // the Python line that entered the mode, when recorded
 };
+/// Reason and detail in one.
+std::string why_words(const WhyKey&);
 /// One layer of the onion, outermost first.
 struct OnionLayer {
   KeyId key;
@@ -56,7 +61,7 @@ struct Why {
 };
 Why why(const Session&, EventId);
 std::string why_text(const Session&, const Why&, bool markdown);
-struct NotWhy { Verdict verdict; std::string sentence; };
+struct NotWhy { Verdict verdict; std::string sentence; EventId evidence = {}; };
 NotWhy why_not(const Session&, EventId, KeyId);
 /// Six-word gloss of a key ("records the backward graph"), "" = unknown.
 const char* key_gloss(std::string_view key_name);

@@ -124,6 +124,7 @@ WhyKey verdict_of(const Session& s, const KeyMath& math, const Chain& chain, siz
     out.verdict = Verdict::kBelow;
     const Event last = s.event(chain.hops.back());
     const std::string name = name_of(s, last.key);
+    out.evidence = last.id;
     if (last.flags & kRaised) out.reason = "below: " + name + " raised before it was reached";
     else if (last.end == kOpen) out.reason = "below: " + name + " has not come back";
     else if (is_composite(s.kernel(last.kernel))) out.reason = "below: the kernel at " + name + " is composite, it called other operators instead";
@@ -135,7 +136,8 @@ WhyKey verdict_of(const Session& s, const KeyMath& math, const Chain& chain, siz
     return out;
   }
   const Terms terms = terms_of(s, math, call);
-  const Verdict lost = is_redispatch(e.kind) && math.has(s.keyset(s.event(call).keyset).raw, key) ? Verdict::kMasked : lost_at(math, terms, key);
+  const bool handed_on = is_redispatch(e.kind) || (e.kind == Kind::kMissingKernel && call != id);
+  const Verdict lost = handed_on && math.has(s.keyset(s.event(call).keyset).raw, key) ? Verdict::kMasked : lost_at(math, terms, key);
   out.verdict = lost;
   switch (lost) {
     case Verdict::kMasked: {
@@ -157,10 +159,23 @@ WhyKey verdict_of(const Session& s, const KeyMath& math, const Chain& chain, siz
       out.reason = "excluded: " + r.text;
       out.inferred = r.inferred;
       out.evidence = r.evidence;
+      out.place = r.place;
+      out.detail = r.detail;
       break;
     }
-    case Verdict::kFellThrough: out.reason = "fell through for this operator"; break;
-    case Verdict::kNotInSet: out.reason = "not in the set: " + why_not_in_set(s, math, terms, key).text; break;
+    case Verdict::kFellThrough: {
+      out.reason = "fell through for this operator";
+      out.detail = fallthrough_place(s, call, key);
+      break;
+    }
+    case Verdict::kNotInSet: {
+      const Reason r = why_not_in_set(s, math, terms, key);
+      out.reason = "not in the set: " + r.text;
+      out.evidence = r.evidence;
+      out.place = r.place;
+      out.detail = r.detail;
+      break;
+    }
     case Verdict::kBelow:
     case Verdict::kRan:
       // The formula has it and the recorded set does not: nothing that is known explains it.
@@ -198,7 +213,7 @@ std::vector<OnionLayer> make_onion(const Session& s, const KeyMath& math, const 
     for (; next < passed_over.size() && priority(s, passed_over[next].key) > above; ++next) {
       const WhyKey& k = passed_over[next];
       out.push_back({.key = k.key, .verdict = k.verdict, .composite = false, .event = {}, .kind = Kind::kCall,
-                     .gloss = key_gloss(name_of(s, k.key)), .reason = k.reason, .nodes_inside = 0, .own = -1, .total = -1});
+                     .gloss = key_gloss(name_of(s, k.key)), .reason = why_words(k), .nodes_inside = 0, .own = -1, .total = -1});
     }
   };
   for (size_t i = 0; i < chain.hops.size(); ++i) {

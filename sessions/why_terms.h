@@ -31,10 +31,20 @@ struct Reason {
   std::string text;       // "autocast is off (default)"
   bool inferred = false;  // a C++ guard leaves no record of its own: concluded from the sets
   EventId evidence;       // the hop since which it holds, or whose kernel brought it about
+  StackId place = {};     // the Python line that entered the mode
+  std::string detail = {};  // as WhyKey's
   std::string brief;      // "autocast is off", "{keys} left out by ...": for a sentence; {keys} = their names
 };
 Reason why_excluded(const Session&, const KeyMath&, EventId call, KeyId);
 Reason why_not_in_set(const Session&, const KeyMath&, const Terms&, KeyId);
+
+/// `AutocastCPU` -> `cpu`, as torch.autocast names the device.
+std::string autocast_device(std::string_view key_name);
+
+/// What a mode that Python entered is known by: "`with torch.inference_mode():`, gm.py:3", or the line's number alone.
+std::string mode_place(const Session&, const Span& mode);
+/// The registration that makes the slot of the key a fallthrough: "backend fallback, VariableFallbackKernel.cpp:106"; "" = not known.
+std::string fallthrough_place(const Session&, EventId call, KeyId);
 
 /// Key sets of the thread and masks as people read them: per-backend functionalities and families once
 /// (`Autograd*`, `Autocast*`), joined by blanks.

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <map>
 
+#include "sessions/op_report.h"
 #include "sessions/show.h"
 #include "sessions/why_terms.h"
 
@@ -111,9 +112,9 @@ std::string passed_over(const Session& s, const Why& w) {
     if (k.verdict == Verdict::kRan) continue;
     std::string words;
     switch (k.verdict) {
-      case Verdict::kExcluded: words = k.reason + (k.inferred ? " (inferred)" : ""); break;
+      case Verdict::kExcluded: words = why_words(k) + (k.inferred ? " (inferred)" : ""); break;
       case Verdict::kFellThrough: words = "fell through"; break;
-      default: words = k.reason; break;
+      default: words = why_words(k); break;
     }
     if (!by_reason.contains(words)) order.push_back(words);
     by_reason[words].push_back(name_of(s, k.key));
@@ -187,6 +188,9 @@ std::string why_text(const Session& s, const Why& w, bool markdown) {
     else if (kernel) body += kernel->rule + ", registered at " + place_brief(kernel->registered_at) + (kernel->convention.empty() ? "" : " (" + kernel->convention + ")");
     else body += "kernel not recorded";
     body += "\n";
+    if (e.kind == Kind::kMissingKernel) {
+      for (const auto& [what, text] : missing_lines(s, missing_kernel(s, w.event))) body += "  " + what + ": " + text + "\n";
+    }
     if (const std::string over = passed_over(s, w); !over.empty()) body += "  passed over: " + over + "\n";
   }
   if (!w.error.empty()) body += "  raised: " + w.error + "\n";

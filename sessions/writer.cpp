@@ -23,6 +23,7 @@ constexpr const char* kSmallSql[] = {
     "INSERT INTO keyset VALUES(?,?,?)",
     "INSERT INTO op VALUES(?,?,?,?)",
     "INSERT OR IGNORE INTO op_argument VALUES(?,?,?,?)",
+    "INSERT OR IGNORE INTO op_source VALUES(?,?,?)",
     "INSERT INTO process VALUES(?,?,?,?,?,?)",
     "INSERT INTO thread VALUES(?,?,?,?)",
     "INSERT INTO tls VALUES(?,?,?,?,?,?)",

@@ -6,6 +6,7 @@
 
 #include "sessions/memory.h"
 #include "views/findings_hidden.h"
+#include "sessions/op_report.h"
 #include "views/gradient_stops.h"
 
 namespace peel::views {
@@ -131,8 +132,11 @@ struct Pass {
     code(f.sentence, s.op(e.op).full);
     say(f.sentence, " has no kernel");
     if (k && e.key) say(f.sentence, " for "), say(f.sentence, k->name, true);
+    const MissingKernel missing_here = missing_kernel(s, e.id);
+    if (!missing_here.available.empty()) say(f.sentence, "; there is one for " + key_list(s, missing_here.available, 2));
+    for (const auto& [what, text] : missing_lines(s, missing_here)) f.hover += what + ": " + text + "\n";
     const auto raised = s.raised_in(e.id);
-    if (!raised.empty()) f.hover = raised[0].type + ": " + raised[0].message;
+    if (!raised.empty()) f.hover += raised[0].type + ": " + raised[0].message;
     add_event(f, e.id);
     out.push_back(std::move(f));
   }

@@ -87,6 +87,7 @@ float WhyPanel::draw_head(const Pen& pen, const Area& a, float y) {
     y += static_cast<float>(pen.rich_wrapped(a.x, base_of(y, u(20)), a.w, u(20), {{Type::kSemi, p.text, strong}, {Type::kBody, p.dim, text}})) * u(20);
   };
   if (!model_.error.empty()) remark("raised ", model_.error);
+  for (const auto& [what, text] : model_.remarks) remark(what + ": ", text);
   if (!model_.explained)
     remark("not explained: ", "the recorded key set differs from the one that the arguments, the thread's state and the mask give.");
   return y + u(9);
@@ -256,7 +257,13 @@ void WhyPanel::draw_why_not(Context& c) {
     }
     ImGui::EndChild();
     ImGui::Separator();
-    if (not_.key) ImGui::TextWrapped("%s", not_.answer.sentence.c_str());
+    if (not_.key) {
+      ImGui::TextWrapped("%s", not_.answer.sentence.c_str());
+      if (const EventId there = not_.answer.evidence; there && there != model_.event && ImGui::TextLink(("go to hop " + count_text(there.value)).c_str())) {
+        ImGui::CloseCurrentPopup();
+        c.select(there);
+      }
+    }
     else ImGui::TextDisabled("%s of %s keys. Choose one to see why it did not run.", count_text(keys.size()).c_str(),
                              count_text(why_not_keys(*c.session, c.session->event(model_.event).key, "").size()).c_str());
     ImGui::PopFont();

@@ -4,6 +4,8 @@
 #include <cctype>
 #include <unordered_set>
 
+#include "sessions/op_report.h"
+
 namespace peel::views {
 namespace {
 
@@ -183,9 +185,9 @@ void make_matrix(const Session& s, const Why& w, WhyModel& m) {
     c.won = k.key == own;
     c.relevance = relevance_of(k.verdict);
     const char* gloss = key_gloss(c.name);
-    c.hover = c.name + (gloss && *gloss ? std::string(": ") + gloss : "") + "\n" + (k.reason.empty() ? verdict_words(k.verdict) : k.reason);
+    c.hover = c.name + (gloss && *gloss ? std::string(": ") + gloss : "") + "\n" + (k.reason.empty() ? verdict_words(k.verdict) : why_words(k));
     if (k.inferred) c.hover += "\nThis is inferred: a C++ guard leaves no record of its own.";
-    if (k.evidence) c.hover += "\nsince hop " + count_text(k.evidence.value);
+    if (k.evidence && k.verdict == Verdict::kExcluded && k.detail.empty()) c.hover += "\nsince hop " + count_text(k.evidence.value);
     m.columns.push_back(std::move(c));
   }
   for (const WhyRow& r : w.rows) {
@@ -221,6 +223,7 @@ WhyModel make_why_model(const Session& s, const Why& w) {
   m.never_involved = w.never_involved;
   const Event e = s.event(w.event);
   m.missing = e.kind == Kind::kMissingKernel;
+  if (m.missing) m.remarks = missing_lines(s, missing_kernel(s, w.event));
   std::unordered_set<std::string> names;
   for (const WhyKey& k : w.keys) names.insert(key_text(s, k.key));
   for (const OnionLayer& l : w.onion) {

@@ -68,6 +68,7 @@ struct WhyModel {
   std::string where;           // "hop 212, train_step.py:17"
   Parts sentence;
   std::string error;           // text of the exception that left the hop
+  std::vector<std::pair<std::string, std::string>> remarks;  // of a failed look-up: "wanted", "available", ... and what
   bool explained = true;
   bool missing = false;        // a look-up that failed
   std::vector<WhyLayer> layers;

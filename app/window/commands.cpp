@@ -92,6 +92,18 @@ void register_commands(Application& a) {
   t.add({"view.smaller", "Smaller", "Makes everything smaller.", "View", {kCtrl | ImGuiKey_Minus, kCtrl | ImGuiKey_KeypadSubtract}, nullptr, [&a, &c] { a.set_theme(c.dark, std::max(.75f, a.settings().zoom - .125f)); }, nullptr, "", true});
   t.add({"view.normal", "Normal size", "Goes back to the display's own size.", "View", {kCtrl | ImGuiKey_0}, nullptr, [&a, &c] { a.set_theme(c.dark, 1); }, nullptr});
 
+  // What if
+  const struct { const char *id, *title, *help; } questions[] = {
+      {"whatif.ask", "What if…", "Asks what a registration, a key or a mode would change; nothing is run again."},
+      {"whatif.inference", "What if: inference_mode", "Lists what would change if inference_mode were on in the selected hop and what is inside."},
+      {"whatif.exclude", "What if: without this key", "Lists what would change if the selected hop's key were excluded in it and what is inside."}};
+  for (const auto& q : questions)
+    t.add({q.id, q.title, q.help, "Go", {}, open, [&a, &c, q] {
+             a.focus_panel("What if");
+             if (views::Panel* p = a.panel("What if"); p && !p->run(c, q.id)) a.say("Select a call first.");
+           },
+           nullptr});
+
   // Memory
   const struct { const char *id, *title, *help; } memory[] = {
       {"memory.peak", "Memory: peak", "Goes to the moment at which most memory was allocated."},

@@ -62,10 +62,8 @@ std::vector<Mutation> mutations() {
     };
     add("left out", [i](auto& r) { r.erase(r.begin() + static_cast<ptrdiff_t>(i)); });
     add("another provenance", [i](auto& r) { r[i].provenance = Provenance::kMissing; });
-    if (good[i].alias != DispatchKey::Undefined) {
-      add("wrong alias", [i](auto& r) {
-        r[i].alias = r[i].alias == DispatchKey::Autograd ? DispatchKey::CompositeExplicitAutograd : DispatchKey::Autograd;
-      });
+    if (good[i].alias != Alias::kNone) {
+      add("wrong alias", [i](auto& r) { r[i].alias = r[i].alias == Alias::kAutograd ? Alias::kCompositeExplicit : Alias::kAutograd; });
     }
     if (good[i].from == PrecedenceRule::From::kAlias) add("for Undefined or not", [i](auto& r) { r[i].undefined_too = !r[i].undefined_too; });
     if (good[i].only_autograd_other) add("not only for AutogradOther", [i](auto& r) { r[i].only_autograd_other = false; });

@@ -7,7 +7,8 @@ For every program:
   * standard output, standard error and exit status are those of the program without Peel, bit for bit;
   * every row agrees with the oracle's: operator, depth, call or redispatch, key, key set, thread-local sets, modes, union of the arguments,
     whether it raised; every node: name, sequence number, the hop that made it, edges (exclusions.py says what is left out);
-  * `peel show --json` says the same as plain SQL; `peel info` says that all key sets are explained.
+  * `peel show --json` says the same as plain SQL; `peel info` says that all key sets are explained;
+  * every slot of every dispatch table is what PyTorch dumps, and every verdict of `peel why` on every hop what PyTorch's own tables, masks and sets give (verdicts.py).
 
 The oracle's answers are kept in PEEL_TEST_CACHE (by the content of program and oracle and by PyTorch's build), as they don't depend on Peel.
 """
@@ -30,6 +31,7 @@ import harness  # noqa: E402
 from compare import compare  # noqa: E402
 from exclusions import EXCLUSIONS  # noqa: E402
 from rows import read_oracle, read_session  # noqa: E402
+import verdicts  # noqa: E402
 
 
 @dataclass
@@ -162,9 +164,11 @@ def check(program, version, folder):
     oracle, (ours, meta) = read_oracle(answer), read_session(session)
     result = compare(oracle, ours)
     problems += result.problems + check_show(session, ours) + key_names(ours, session) + check_info(session)
+    more, told = verdicts.check(session, program.path, answer[:-len(".json")])
+    problems += more
     applied = ", ".join("%s x%d" % item for item in sorted(result.applied.items()))
-    return problems, "%d of %d rows and %d nodes compared%s; other rows %s; record %.1f s, all %.1f s" % (
-        result.rows, len(oracle), result.nodes, "; left out: " + applied if applied else "", meta["other rows"] or "none", took, time.monotonic() - start)
+    return problems, "%d of %d rows and %d nodes compared%s; %s; other rows %s; record %.1f s, all %.1f s" % (
+        result.rows, len(oracle), result.nodes, "; left out: " + applied if applied else "", told, meta["other rows"] or "none", took, time.monotonic() - start)
 
 
 def main():

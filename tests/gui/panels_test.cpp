@@ -143,3 +143,46 @@ TEST_CASE("Query: a click filters Trace, a second one takes the filter away; SQL
     IM_CHECK(g.context().filter.starts_with("key:"));
   });
 }
+
+TEST_CASE("What if: a change near the selection is one click, another is written; nonsense is told so", "[gui][panels]") {
+  Gui g(rich_session());
+  const EventId relu = first_of(*g.context().session, "relu_");
+  g.context().select(relu);
+  views::Panel* panel = g.app().panel("What if");
+  REQUIRE(panel);
+  g.run([&](ImGuiTestContext* ctx) {
+    panel->open = true;
+    g.context().commands->run("whatif.exclude");
+    g.settle(ctx);
+    ctx->Yield(2);
+    IM_CHECK(panel->copy_text(g.context()).starts_with("what if: exclude AutogradCPU hop " + std::to_string(relu.value) + "\n"));
+    ctx->ItemClick("//What if/**/offer\\/enter autocast:cpu");
+    g.settle(ctx);
+    ctx->Yield(2);
+    IM_CHECK(panel->copy_text(g.context()).starts_with("what if: enter autocast:cpu\n"));
+    g.context().commands->run("whatif.ask");
+    ctx->Yield(2);
+    ctx->KeyPress(ImGuiMod_Ctrl | ImGuiKey_A);
+    ctx->KeyChars("register nothing@CPU");
+    ctx->KeyPress(ImGuiKey_Enter);
+    ctx->Yield(2);
+    IM_CHECK(panel->copy_text(g.context()).find("no hop of this recording is of an operator nothing") != std::string::npos);
+  });
+}
+
+TEST_CASE("Operator: follows the selection", "[gui][panels]") {
+  Gui g(rich_session());
+  const EventId relu = first_of(*g.context().session, "relu_"), addmm = first_of(*g.context().session, "addmm");
+  views::Panel* panel = g.app().panel("Operator");
+  REQUIRE(panel);
+  g.run([&](ImGuiTestContext* ctx) {
+    panel->open = true;
+    for (const EventId e : {relu, addmm}) {
+      g.context().select(e);
+      ctx->Yield(2);
+      ctx->WindowFocus("//Operator");
+      ctx->Yield(4);
+      IM_CHECK(panel->copy_text(g.context()).starts_with(g.context().session->op(g.context().session->event(e).op).full + "\n"));
+    }
+  });
+}

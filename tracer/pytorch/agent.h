@@ -125,6 +125,12 @@ void put_timed(Thread* t, Record r) {
   t->ring.clear_busy();
 }
 
+// ---- module.cpp: spans
+Thread* spanning_thread();                            // this one, if spans are recorded on it now; else null
+
+// ---- modes.cpp
+void follow_modes();                                  // modes that Python enters become spans; once
+
 // ---- memory.cpp
 void record_memory(Thread*, wire::Allocation);            // kind, time and stack are filled in
 void follow_cpu_allocator();                          // from now on; once

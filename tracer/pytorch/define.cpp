@@ -18,7 +18,7 @@ using wire::DefKind;
 struct Known {
   uint32_t process_epoch = 0;
   std::unordered_map<std::string, uint32_t> strings;
-  std::unordered_map<const void*, uint32_t> plain_kernels;  // AnnotatedKernels that are not wrapped: fallthroughs
+  std::unordered_map<std::string, uint32_t> plain_kernels;  // AnnotatedKernels that are not wrapped (fallthroughs), by address, key and place
   struct TlsKey {
     uint64_t included, excluded, flags;
     uint32_t modes;
@@ -37,6 +37,8 @@ struct Known {
   };
   std::unordered_map<StackKey, uint32_t, StackHash> stacks;
   uint32_t next_op = 1, next_kernel = 1, next_tls = 1;
+  uint64_t fallback_hash = 0;
+  uint32_t fallback_epoch = 0;
 };
 /// Under the mutex. After a fork everything is defined anew.
 Known& known() {
@@ -87,8 +89,10 @@ uint32_t kernel_locked(const c10::impl::AnnotatedKernel& a, uint32_t op, c10::Di
   Known& k = known();
   Wrapper* w = wrapper_of(a.kernel);
   if (w && w->process_epoch == g_process_epoch) return w->kernel_id;
+  std::string identity;
   if (!w) {
-    auto it = k.plain_kernels.find(&a);
+    identity = std::to_string(reinterpret_cast<uintptr_t>(&a)) + ' ' + std::to_string(op) + ' ' + std::to_string(static_cast<int>(key)) + ' ' + a.debug;
+    auto it = k.plain_kernels.find(identity);
     if (it != k.plain_kernels.end()) return it->second;
   }
   const uint32_t id = k.next_kernel++;
@@ -101,7 +105,7 @@ uint32_t kernel_locked(const c10::impl::AnnotatedKernel& a, uint32_t op, c10::Di
   d.registered_at = intern_locked(a.debug);
   d.fallthrough = f.isFallthrough();
   arena().define(d);
-  if (w) w->kernel_id = id, w->process_epoch = g_process_epoch; else k.plain_kernels[&a] = id;
+  if (w) w->kernel_id = id, w->process_epoch = g_process_epoch; else k.plain_kernels[identity] = id;
   return id;
 }
 
@@ -110,10 +114,18 @@ uint64_t mix(uint64_t h, uint64_t x) { return (h ^ x) * 0x9e3779b97f4a7c15ull; }
 void table_locked(OpInfo* op) {
   auto& e = *op->entry;
   auto& d = c10::Dispatcher::singleton();
-  for (auto& [key, list] : e.kernels_)
-    for (auto& a : list) kernel_locked(a, op->id, key, rule_of(key));
-  std::vector<wire::DefSlot> slots;
+  std::vector<wire::DefRegistration> registrations;
+  std::unordered_map<const c10::impl::AnnotatedKernel*, uint32_t> ids;
   uint64_t hash = 1;
+  for (auto& [key, list] : e.kernels_)
+    for (auto& a : list) {
+      const uint32_t id = ids[&a] = kernel_locked(a, op->id, key, rule_of(key));
+      registrations.push_back({static_cast<uint32_t>(key), id});
+    }
+  // By key: the order of the operator's own map says nothing.
+  std::stable_sort(registrations.begin(), registrations.end(), [](const auto& a, const auto& b) { return a.key < b.key; });
+  for (const auto& r : registrations) hash = mix(hash, uint64_t{r.key} << 32 | r.kernel);
+  std::vector<wire::DefSlot> slots;
   const auto look = [&](c10::DispatchKey k) {
     const int slot = c10::getDispatchTableIndexForDispatchKey(k);
     if (slot < 0 || !e.dispatchTable_[static_cast<size_t>(slot)].isValid()) return;
@@ -125,7 +137,9 @@ void table_locked(OpInfo* op) {
     const bool own = strcmp(rule, "ambiguous autogradother") != 0 && strcmp(rule, "missing") != 0;
     Wrapper* w = wrapper_of(stored);
     uint32_t kernel = 0;
-    if (same && own) kernel = kernel_locked(computed, fallback ? 0 : op->id, fallback ? k : c10::DispatchKey::Undefined, fallback ? "backend fallback" : "kernel");
+    const auto known_as = ids.find(&computed);
+    if (same && own && fallback) kernel = kernel_locked(computed, 0, k, rule);
+    else if (same && known_as != ids.end()) kernel = known_as->second;
     else if (same) kernel = kernel_locked(computed, op->id, k, rule);
     else if (w && w->process_epoch == g_process_epoch) kernel = w->kernel_id;
     slots.push_back({static_cast<uint32_t>(slot), kernel, same ? 0u : 1u, 0});
@@ -141,11 +155,34 @@ void table_locked(OpInfo* op) {
   if (hash == op->table_hash) return;
   auto t = def<wire::DefTable>(DefKind::kTable, op->id, static_cast<uint32_t>(slots.size()));
   t.mask_count = static_cast<uint32_t>(masks.size());
+  t.registration_count = static_cast<uint32_t>(registrations.size());
   t.time = op->table_hash == 0 ? 0 : wire::ticks();
   op->table_hash = hash;
   std::string tail(reinterpret_cast<const char*>(slots.data()), slots.size() * sizeof(wire::DefSlot));
   tail.append(reinterpret_cast<const char*>(masks.data()), masks.size() * 8);
+  tail.append(reinterpret_cast<const char*>(registrations.data()), registrations.size() * sizeof(wire::DefRegistration));
   arena().define(t, tail.data(), tail.size());
+}
+
+void fallbacks_locked(uint32_t epoch) {
+  Known& known_now = known();
+  if (known_now.fallback_epoch == epoch) return;
+  known_now.fallback_epoch = epoch;
+  auto& all = c10::Dispatcher::singleton().backendFallbackKernels_;
+  std::vector<wire::DefRegistration> registrations;
+  uint64_t hash = 1;
+  for (const c10::DispatchKey k : c10::DispatchKeySet(c10::DispatchKeySet::FULL)) {
+    const int slot = c10::getDispatchTableIndexForDispatchKey(k);
+    if (slot < 0 || !all[static_cast<size_t>(slot)].kernel.isValid()) continue;
+    registrations.push_back({static_cast<uint32_t>(k), kernel_locked(all[static_cast<size_t>(slot)], 0, k, "backend fallback")});
+    hash = mix(hash, uint64_t{registrations.back().key} << 32 | registrations.back().kernel);
+  }
+  if (hash == known_now.fallback_hash) return;
+  auto t = def<wire::DefTable>(DefKind::kTable, 0);
+  t.registration_count = static_cast<uint32_t>(registrations.size());
+  t.time = known_now.fallback_hash == 0 ? 0 : wire::ticks();
+  known_now.fallback_hash = hash;
+  arena().define(t, registrations.data(), registrations.size() * sizeof(wire::DefRegistration));
 }
 
 // ---- operators by entry: open addressing, read without a lock
@@ -306,6 +343,7 @@ void define_op(OpInfo* op) {
   // Someone is registering just now: the table is looked at again at this operator's next hop.
   std::unique_lock<std::mutex> tables(c10::Dispatcher::singleton().guard_->mutex, std::try_to_lock);
   if (!tables.owns_lock()) return;
+  fallbacks_locked(epoch);
   table_locked(op);
   op->epoch.store(epoch);
 }

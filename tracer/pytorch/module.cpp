@@ -10,6 +10,13 @@
 #include "tracer/pytorch/agent.h"
 
 namespace peel::agent {
+
+Thread* spanning_thread() {
+  if (g_detail.load(std::memory_order_relaxed) != kStandard) return nullptr;
+  Thread* t = this_thread();
+  return t && t->process_epoch == g_process_epoch ? t : nullptr;
+}
+
 namespace {
 
 void begin_span(Thread* t, wire::SpanKind kind, uint32_t name, uint32_t detail, const void* object) {
@@ -17,11 +24,6 @@ void begin_span(Thread* t, wire::SpanKind kind, uint32_t name, uint32_t detail, 
   put_timed(t, wire::SpanBegin{{wire::RecordKind::kSpanBegin, 0, name}, 0, kind, detail, reinterpret_cast<uintptr_t>(object), stack, 0});
 }
 void end_span(Thread* t) { put_timed(t, wire::SpanEnd{{wire::RecordKind::kSpanEnd, 0, 0}, 0}); }
-Thread* spanning_thread() {
-  if (g_detail.load(std::memory_order_relaxed) != kStandard) return nullptr;
-  Thread* t = this_thread();
-  return t && t->process_epoch == g_process_epoch ? t : nullptr;
-}
 
 // ---- nn.Module calls. The type's call slot is replaced, not its `__call__`: nothing that looks at the
 // module (torch.compile's tracing among it) sees a difference.
@@ -134,6 +136,7 @@ PyObject* attach(PyObject*, PyObject* args) {
   fact("wrapped", numbers);
   install_backward_callback();
   follow_cpu_allocator();
+  follow_modes();
   Py_RETURN_NONE;
 }
 PyObject* start(PyObject*, PyObject*) {

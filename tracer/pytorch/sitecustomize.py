@@ -30,6 +30,9 @@ def _attach(torch, agent_path):
     agent.fact("python", sys.version.split()[0])
     agent.fact("torch_git_version", getattr(torch.version, "git_version", None) or "")
     agent.fact("torch_cuda", torch.version.cuda or "")
+    lists = os.path.join(os.path.dirname(os.path.dirname(torch.__file__)), "torchgen", "packaged")
+    if os.path.isdir(lists):
+        agent.fact("operator_lists", lists)
     _follow_registrations(torch, agent)
     _follow_modules(torch, agent)
     _follow_backward(torch, agent)

@@ -18,7 +18,7 @@
 namespace peel::wire {
 
 constexpr uint32_t kMagic = 0x4c454550;  // "PEEL"
-constexpr uint32_t kVersion = 2;
+constexpr uint32_t kVersion = 3;
 
 /// How a hop was entered. Values reach disk (table event_kind): never change one.
 enum class HopKind : uint8_t {
@@ -178,16 +178,18 @@ struct NodeRun {  // a = 0
 };
 
 enum class SpanKind : uint32_t { kModule = 1, kBackward = 2, kMark = 3, kOptimizer = 4, kCompile = 5, kMode = 6, kFunction = 7 };
+/// What a kMode span changes; its `object`. Modes of one family nest; other spans need not nest with them. Values reach disk.
+enum class ModeFamily : uint32_t { kNone = 0, kGrad = 1, kInference = 2, kAutocast = 3, kDispatchMode = 4, kFunctorch = 5, kGuard = 6 };
 struct SpanBegin {  // a = string id of the name (`net.0`)
   Head head;
   uint64_t time;
   SpanKind kind;
   uint32_t detail;  // string id: the module's type (`Linear`), 0 = none
-  uint64_t object;  // identity of what it is about (address of the module; backward: its graph task)
+  uint64_t object;  // identity of what it is about (address of the module; backward: its graph task; mode: its ModeFamily)
   uint32_t stack;   // stack id
   uint32_t pad;
 };
-struct SpanEnd {  // a = 0; ends the innermost open span of this thread
+struct SpanEnd {  // a = 0: ends this thread's innermost open span that is no mode; else the innermost open mode of that ModeFamily
   Head head;
   uint64_t time;
 };
@@ -322,10 +324,11 @@ struct DefKernel {
   uint32_t registered_at;  // string id: the debug text
   uint32_t fallthrough;    // 0 / 1
 };
-struct DefTable {  // id = op id; count = slots; followed by DefSlot[count] (valid slots only), then uint64 masks[mask_count]
+/// Followed by DefSlot[count] (valid slots only), uint64 masks[mask_count], DefRegistration[registration_count].
+struct DefTable {  // id = op id, 0 = the backend fallbacks (registrations only); count = slots
   DefHead head;
   uint32_t mask_count;  // 1 = one mask for all backends, else one per backend component, CPU first
-  uint32_t pad;
+  uint32_t registration_count;
   uint64_t time;        // ticks: holds for hops that begin at or after it (0 = from the start)
 };
 struct DefSlot {
@@ -333,6 +336,10 @@ struct DefSlot {
   uint32_t kernel;  // kernel id
   uint32_t stale;   // 1 = the stored slot differs from what would be computed now
   uint32_t pad;
+};
+struct DefRegistration {  // all that is registered now; of one key the one in force first
+  uint32_t key;     // runtime or alias
+  uint32_t kernel;  // kernel id
 };
 struct DefTls {
   DefHead head;
@@ -363,6 +370,8 @@ struct DefName {  // kDtype, kDevice, kLayout, kThread: id as said there
 };
 /// The fact that says that GPU activity will be reported, and by what; before the first report.
 constexpr const char* kGpuFact = "gpu_activity";
+/// The fact that says where PyTorch's lists of operators lie (torchgen/packaged); it is used, not stored.
+constexpr const char* kListsFact = "operator_lists";
 struct DefFact {
   DefHead head;
   uint32_t key;

@@ -180,9 +180,9 @@ class FakeThread {
     wire::Busy busy(producer_);
     return put(wire::SpanBegin{head(wire::RecordKind::kSpanBegin, sizeof(wire::SpanBegin), name), wire::ticks(), kind, detail, object, 0, 0});
   }
-  bool span_end() {
+  bool span_end(uint32_t mode_family = 0) {
     wire::Busy busy(producer_);
-    return put(wire::SpanEnd{head(wire::RecordKind::kSpanEnd, sizeof(wire::SpanEnd), 0), wire::ticks()});
+    return put(wire::SpanEnd{head(wire::RecordKind::kSpanEnd, sizeof(wire::SpanEnd), mode_family), wire::ticks()});
   }
   /// Any words at all, for hostile input.
   bool raw(const std::vector<uint64_t>& words, uint32_t published) {
@@ -300,14 +300,17 @@ class FakeProcess {
     arena_.define(d);
     return stacks_;
   }
-  void table(uint32_t op, const std::vector<wire::DefSlot>& slots, const std::vector<uint64_t>& masks, uint64_t time = 0) {
+  void table(uint32_t op, const std::vector<wire::DefSlot>& slots, const std::vector<uint64_t>& masks, uint64_t time = 0, const std::vector<wire::DefRegistration>& registrations = {}) {
     wire::DefTable d{};
     d.head = {wire::DefKind::kTable, 0, 0, op, static_cast<uint32_t>(slots.size())};
     d.mask_count = static_cast<uint32_t>(masks.size());
+    d.registration_count = static_cast<uint32_t>(registrations.size());
     d.time = time;
-    std::vector<uint8_t> tail(slots.size() * sizeof(wire::DefSlot) + masks.size() * 8);
+    const size_t head = slots.size() * sizeof(wire::DefSlot) + masks.size() * 8;
+    std::vector<uint8_t> tail(head + registrations.size() * sizeof(wire::DefRegistration));
     std::memcpy(tail.data(), slots.data(), slots.size() * sizeof(wire::DefSlot));
     std::memcpy(tail.data() + slots.size() * sizeof(wire::DefSlot), masks.data(), masks.size() * 8);
+    if (!registrations.empty()) std::memcpy(tail.data() + head, registrations.data(), tail.size() - head);
     arena_.define(d, tail.data(), tail.size());
   }
   void name(wire::DefKind kind, uint32_t id, const std::string& text) {

@@ -1,4 +1,9 @@
-// Autograd nodes, their runs, and spans.
+// Autograd nodes, their runs, spans, and what is told of operators.
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
 #include "tests/unit/drain/fake_process.h"
 #include "tests/unit/drain/session_sql.h"
 
@@ -157,6 +162,30 @@ TEST_CASE("spans: nesting, first and last hop, open ones") {
         Rows{"1|module|net|Net|1|2|4|-|1|2748", "2|module|net.0|Linear|1|2|3|1|1|-", "3|module|net.1|-|1|-|-|1|1|-", "4|mark|left open|-|1|5|-|-|-|-"});
 }
 
+TEST_CASE("modes end by family, whatever was begun in them, and are nobody's parent") {
+  Graph r;
+  const auto family = [](wire::ModeFamily f) { return static_cast<uint32_t>(f); };
+  r.t.span_end(family(wire::ModeFamily::kGuard));  // one that the recording did not see begin
+  r.t.span_begin(r.p.string("grad mode off"), wire::SpanKind::kMode, 0, family(wire::ModeFamily::kGrad));
+  r.t.span_begin(r.p.string("net"), wire::SpanKind::kModule);
+  r.hop();  // 1
+  r.t.end();
+  r.t.span_begin(r.p.string("inference_mode"), wire::SpanKind::kMode, 0, family(wire::ModeFamily::kInference));
+  r.hop();  // 2
+  r.t.end();
+  r.t.span_end(family(wire::ModeFamily::kGrad));
+  r.t.span_end();  // net
+  r.hop();  // 3
+  r.t.end();
+  r.t.span_end(family(wire::ModeFamily::kInference));
+  r.hop();  // 4
+  r.t.end();
+  r.end();
+  CHECK(r.rows("SELECT kind, name, begin_event, end_event, parent, object FROM span") ==
+        Rows{"mode|grad mode off|1|2|-|1", "module|net|1|2|-|-", "mode|inference_mode|2|3|2|2"});
+  CHECK(r.rows("SELECT * FROM loss").empty());
+}
+
 TEST_CASE("exceptions") {
   Graph r;
   r.hop();
@@ -182,4 +211,43 @@ TEST_CASE("tables hold since the first hop that began after they changed") {
   r.end();
   CHECK(r.rows("SELECT op, slot, kernel, since_event, stale FROM table_slot") == Rows{"1|1|1|1|0", "1|1|1|2|1", "1|96|1|2|0"});
   CHECK(r.rows("SELECT * FROM op_mask") == Rows{"1|-|65535|1", "1|0|255|2", "1|1|254|2"});
+}
+
+TEST_CASE("registrations come with the table, the one in force first; those of operator 0 are the backend fallbacks") {
+  Graph r;
+  const uint32_t first = r.p.kernel(r.op, key::CPU), second = r.p.kernel(r.op, key::Autograd);
+  r.p.table(0, {}, {}, 0, {{key::AutogradCPU, first}});
+  r.p.table(r.op, {{1, first, 0, 0}}, {0xffff}, 0, {{key::CPU, second}, {key::CPU, first}, {key::Autograd, second}});
+  r.hop();
+  r.t.end();
+  r.end();
+  CHECK(r.rows("SELECT op, key, position, kernel, since_event FROM registration") ==
+        Rows{"-|" + std::to_string(key::AutogradCPU) + "|0|1|1", "1|" + std::to_string(key::CPU) + "|0|2|1", "1|" + std::to_string(key::CPU) + "|1|1|1", "1|" + std::to_string(key::Autograd) + "|0|2|1"});
+  CHECK(r.rows("SELECT count(*) FROM table_slot") == Rows{"1"});
+}
+
+TEST_CASE("an operator's entries in PyTorch's lists are stored when it is first met") {
+  const std::string folder = std::filesystem::temp_directory_path() / ("peel-lists-" + std::to_string(::getpid()));
+  std::filesystem::create_directories(folder + "/ATen/native");
+  std::filesystem::create_directories(folder + "/autograd");
+  std::ofstream(folder + "/ATen/native/native_functions.yaml") << "- func: mul.Tensor(Tensor self, Tensor other) -> Tensor\n  variants: function\n\n# the next one\n- func: exp(Tensor self) -> Tensor\n";
+  std::ofstream(folder + "/autograd/derivatives.yaml") << "- name: mul.Tensor(Tensor self, Tensor other) -> Tensor\n  self: grad * other\n";
+  {
+    Recording r;
+    FakeProcess p(*r);
+    p.fact(wire::kListsFact, folder);
+    FakeThread t = p.thread();
+    for (const char* name : {"aten::mul", "aten::mul_", "mine::mul"}) {
+      t.begin({.op = p.op(name, "Tensor")});
+      t.end();
+    }
+    t.close();
+    p.exit();
+    r.finish();
+    CHECK(r.rows("SELECT o.name, native_function, derivative FROM op_source JOIN op o ON o.id = op") ==
+          Rows{"aten::mul|- func: mul.Tensor(Tensor self, Tensor other) -> Tensor\n  variants: function|- name: mul.Tensor(Tensor self, Tensor other) -> Tensor\n  self: grad * other",
+               "aten::mul_|-|- name: mul.Tensor(Tensor self, Tensor other) -> Tensor\n  self: grad * other"});
+    CHECK(r.rows("SELECT * FROM meta WHERE key = 'operator_lists'").empty());  // a path of the machine stays out of the file
+  }
+  std::filesystem::remove_all(folder);
 }

@@ -320,3 +320,28 @@ TEST_CASE("why: every kind of hop and every nonsense has an answer", "[sessions]
     CHECK(*key_gloss(k->name) != 0);
   }
 }
+
+TEST_CASE("why: a mode that Python entered is named with its line", "[sessions][why]") {
+  AddSession a(false);
+  const uint32_t inference = a.m.tls(kIncludedInference, kExcludedInference, false, true);
+  const uint32_t line = a.m.frame("/home/me/gm.py", 2), later = a.m.frame("/home/me/gm.py", 3);
+  a.m.sql("INSERT INTO source VALUES('/home/me/gm.py', 'import torch' || char(10) || '    with torch.inference_mode():' || char(10) || '        y = x + x')");
+  const uint32_t before = a.call("AutogradCPU", 0x1000010001, kCpuTensor);
+  const uint32_t first = a.call("CPU", 0x10001, kCpuTensor, inference, 0, later), second = a.call("CPU", 0x10001, kCpuTensor, inference, 0, later);
+  a.m.sql("INSERT INTO span VALUES(1,'mode','inference_mode',NULL,1," + std::to_string(first) + "," + std::to_string(second) + ",NULL,0,9," + std::to_string(line) + ",2)");
+  // One that has ended, and one of another family around it all.
+  a.m.sql("INSERT INTO span VALUES(2,'mode','grad mode off',NULL,1," + std::to_string(before) + ",NULL,NULL,0,NULL," + std::to_string(line) + ",1)");
+  const auto s = a.m.open();
+  REQUIRE(s->modes_at(EventId{second}).size() == 2);
+  CHECK(s->modes_at(EventId{second})[0].name == "inference_mode");
+  CHECK(s->modes_at(EventId{before}).size() == 1);
+  const Why w = why(*s, EventId{second});
+  const WhyKey* k = verdict(*s, w, "AutogradCPU");
+  REQUIRE(k);
+  CHECK(k->reason == "excluded: inference_mode is on");
+  CHECK(k->detail == "`with torch.inference_mode():`, gm.py:2, since hop " + std::to_string(first));
+  CHECK(k->evidence == EventId{first});
+  CHECK(k->place == StackId{line});
+  CHECK_FALSE(k->inferred);
+  has(w.sentence, "inference_mode (gm.py:2) excludes AutogradCPU");
+}
