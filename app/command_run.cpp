@@ -4,6 +4,7 @@
 #include "app/commands.h"
 #include "app/console.h"
 #include "app/display.h"
+#include "app/live_prompt.h"
 #include "app/record_options.h"
 #include "app/session_argument.h"
 #include "app/show.h"
@@ -26,6 +27,7 @@ int run_in_terminal(const RecordOptions& options, const std::string& why_not) {
   {
     Result<std::unique_ptr<Recording>> recording = Recording::start(options.recording, prepared);
     if (!recording) return fail(recording.error());
+    drive_in_terminal(options, **recording);
     status = (*recording)->wait();
     report_recording(**recording);
     if ((*recording)->stats().hops == 0) return status;

@@ -3,6 +3,7 @@
 Nothing happens before `import torch` returns, and nothing that fails here stops the program: it then runs
 unrecorded, with one line on stderr.
 """
+import os
 import sys
 
 
@@ -30,12 +31,77 @@ def _attach(torch, agent_path):
     agent.fact("python", sys.version.split()[0])
     agent.fact("torch_git_version", getattr(torch.version, "git_version", None) or "")
     agent.fact("torch_cuda", torch.version.cuda or "")
+    _answer_questions(torch, agent)
     _follow_registrations(torch, agent)
     _follow_modules(torch, agent)
     _follow_backward(torch, agent)
     _follow_cuda(torch, agent, os.path.dirname(agent_path))
     agent.start()
     return None
+
+
+def _answer_questions(torch, agent):
+    """What a thread that stands at a breakpoint can be asked about Python. Bounded; no operator of the program's runs."""
+    import reprlib
+    import threading
+    library = (os.sep + "site-packages" + os.sep, os.sep + "dist-packages" + os.sep, os.path.dirname(os.__file__) + os.sep, "<frozen")
+
+    class Short(reprlib.Repr):
+        def __init__(self):
+            super().__init__()
+            self.maxlevel = 3
+            self.maxstring = self.maxother = 200
+            self.maxlist = self.maxtuple = self.maxdict = self.maxset = 8
+
+        def repr1(self, x, level):
+            try:
+                if isinstance(x, torch.Tensor):
+                    size = "[%s]" % ",".join(map(str, x.shape)) if x.layout in (torch.strided, torch.sparse_coo) else ""
+                    more = ", requires_grad" if x.requires_grad else ""
+                    return "%s %s%s on %s%s" % (type(x).__name__, str(x.dtype).replace("torch.", ""), size, x.device, more)
+                if isinstance(x, torch.nn.Module):
+                    return "%s(...)" % type(x).__name__
+                return super().repr1(x, level)
+            except Exception as e:
+                return "<%s: its repr raised %s>" % (type(x).__name__, type(e).__name__)
+
+    short = Short()
+
+    def own(frame):
+        return not frame.f_code.co_filename.startswith(library) and not any(part in frame.f_code.co_filename for part in library[:2])
+
+    def place(frame):
+        return "%s:%d %s" % (frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name)
+
+    def locals_():
+        rows, frame, calls = [], sys._getframe(1), 0
+        while frame is not None and calls < 4:
+            if own(frame):
+                calls += 1
+                rows.append((place(frame),))
+                for name, value in list(frame.f_locals.items())[:200]:
+                    if name.startswith("__") and name.endswith("__"):
+                        continue
+                    with torch._C.DisableTorchFunction():
+                        text = short.repr(value)
+                    rows.append((str(name), type(value).__name__, text[:500]))
+            frame = frame.f_back
+        return rows
+
+    def threads():
+        known = {t.ident: t for t in threading.enumerate()}
+        rows = []
+        for ident, frame in sys._current_frames().items():
+            t = known.get(ident)
+            inner = frame
+            while inner is not None and not own(inner):
+                inner = inner.f_back
+            if ident == threading.get_ident():  # this function's own frame is not the program's
+                frame = frame.f_back
+            rows.append((str(t.native_id) if t else "0", t.name if t else "?", place(inner or frame)))
+        return rows
+
+    agent.answers(locals_, threads)
 
 
 def _follow_registrations(torch, agent):

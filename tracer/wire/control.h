@@ -60,8 +60,10 @@ struct alignas(64) Stand {
 };
 
 enum class Ask : uint32_t {
-  kArguments,  // row: name, type, dtype, shape, facts, statistics, values (kBefore: arguments, kAfter: results)
-  kLocals,     // row: name, type, text; a row of one field is the place that the next ones are of
+  kTensors,    // kBefore: of the arguments, kAfter: of the results. Row: position, index in a list or -1, storage's address in
+               // hexadecimal, elements looked at, minimum, maximum, mean of the finite, NaN, infinite, first values; or the
+               // first three and a sentence why its values cannot be read
+  kLocals,     // row: name, type, text; a row of one field says which call the next ones are of
   kThreads,    // row: the operating system's id, name, "file:line function"
   kState,      // row: name, text: included, excluded (raw, hexadecimal), grad_mode, inference_mode, modes
   kChange,     // embedded engine: `text` says what to change; row: what will happen

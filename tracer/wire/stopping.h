@@ -25,11 +25,11 @@ class StopHost {
 class Stopping {
  public:
   /// Where attention != 0, each hop calls it twice: when its records are published, and when its kernel has run. Returns when
-  /// the hop may go on. `head`: of the thread's ring.
-  void arrive(Control& control, uint32_t ring, uint64_t head, const HopView& hop, StopHost& host) {
+  /// the hop may go on.
+  void arrive(Control& control, uint32_t ring, const HopView& hop, StopHost& host) {
     Live& live = control.live;
     const uint32_t attention = live.attention.load(std::memory_order_acquire);
-    if (attention & kHold && hop.phase == Phase::kBefore && live.focus.load() != ring + 1) stand_along(control, ring, head, hop, host);
+    if (attention & kHold && hop.phase == Phase::kBefore && live.focus.load() != ring + 1) stand_along(control, ring, hop, host);
     Reason why = Reason::kNone;
     uint64_t hit = 0;
     if (attention & kWatch) {
@@ -40,9 +40,9 @@ class Stopping {
     if (why == Reason::kNone && attention & kPause && hop.phase == Phase::kBefore && live.attention.fetch_and(~uint32_t{kPause}) & kPause) why = Reason::kPause;
     if (why == Reason::kNone) return;
     for (uint32_t nobody = 0; !live.focus.compare_exchange_strong(nobody, ring + 1); nobody = 0) {
-      if (!stand_along(control, ring, head, hop, host)) return;
+      if (!stand_along(control, ring, hop, host)) return;
     }
-    stand(control, ring, head, hop, why, hit, host);
+    stand(control, ring, hop, why, hit, host);
   }
 
  private:
@@ -84,18 +84,20 @@ class Stopping {
       default: return false;
     }
   }
-  static void fill(Stand& s, const HopView& hop, Reason why, uint64_t hit, uint64_t head, uint32_t number) {
-    s.reason = why, s.phase = hop.phase, s.depth = hop.depth, s.breakpoints = hit, s.head = head;
+  static void fill(Control& control, uint32_t ring, const HopView& hop, Reason why, uint64_t hit, uint32_t number) {
+    Stand& s = control.stand[ring];
+    s.reason = why, s.phase = hop.phase, s.depth = hop.depth, s.breakpoints = hit;
+    s.head = control.ring[ring].head.load(std::memory_order_relaxed);
     s.order.store(0);
     s.stop.store(number, std::memory_order_release);
   }
 
   /// Until the focus is free. False: nobody asks for stops any more.
-  bool stand_along(Control& control, uint32_t ring, uint64_t head, const HopView& hop, StopHost& host) {
+  bool stand_along(Control& control, uint32_t ring, const HopView& hop, StopHost& host) {
     Live& live = control.live;
     Stand& s = control.stand[ring];
-    fill(s, hop, Reason::kAlong, 0, head, live.stops.load());
     host.give_way();
+    fill(control, ring, hop, Reason::kAlong, 0, live.stops.load());
     bool go_on = false;
     for (;;) {
       const uint32_t released = live.released.load();
@@ -108,15 +110,15 @@ class Stopping {
     return !go_on;
   }
 
-  void stand(Control& control, uint32_t ring, uint64_t head, const HopView& hop, Reason why, uint64_t hit, StopHost& host) {
+  void stand(Control& control, uint32_t ring, const HopView& hop, Reason why, uint64_t hit, StopHost& host) {
     Live& live = control.live;
     Stand& s = control.stand[ring];
     live.attention.fetch_or(kHold);
     live.attention.fetch_and(~uint32_t{kStepping});
     const uint32_t number = std::max(1u, (live.stops.load() + 1) & 0xffffff);
-    fill(s, hop, why, hit, head, number);
-    live.stops.store(number);
     host.give_way();
+    fill(control, ring, hop, why, hit, number);
+    live.stops.store(number);
     Order order = Order::kNone;
     while (order == Order::kNone) {
       const uint32_t bell = s.bell.load();
