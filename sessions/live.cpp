@@ -136,6 +136,7 @@ void LiveControl::place(const wire::Control* c, const Unplaced& u, uint32_t proc
     const wire::Stand& s = c->stand[u.ring];
     const uint64_t hit = s.breakpoints;
     p.placed = u.number;
+    p.ordered = false;
     p.stop = {++stops_, process, thread, event, s.phase == wire::Phase::kAfter, Stop::Why::kStep, {}};
     if (s.reason == wire::Reason::kPause) p.stop.why = Stop::Why::kPause;
     if (s.reason == wire::Reason::kBreakpoint) p.stop.why = Stop::Why::kBreakpoint;
@@ -146,7 +147,7 @@ void LiveControl::place(const wire::Control* c, const Unplaced& u, uint32_t proc
 LiveControl::Program* LiveControl::standing() {
   for (Program& p : programs_) {
     uint32_t ring;
-    if (p.placed && stands(p.control, &ring) == p.placed) return &p;
+    if (p.placed && !p.ordered && stands(p.control, &ring) == p.placed) return &p;
   }
   return nullptr;
 }
@@ -182,7 +183,7 @@ bool LiveControl::step(wire::Order order) {
   wire::Stand& s = p->control->stand[ring];
   s.order.store(wire::order_word(order, number), std::memory_order_release);
   wire::ring_bell(s.bell);
-  p->placed = 0;
+  p->ordered = true;
   forget_spent();
   return true;
 }

@@ -65,6 +65,7 @@ class LiveControl {
   struct Program {
     wire::Control* control;
     uint32_t placed = 0;  // number of the stop that `stop` is
+    bool ordered = false; // it was told to go on
     Stop stop{};
   };
   struct Set { Breakpoint breakpoint; bool enabled = true, once = false; uint8_t slot = 0; uint64_t hits = 0; };

@@ -84,6 +84,7 @@ struct Thread {
   struct NodeName { const void* type; uint32_t id; } node_names[kNodeNames] = {};
   struct ChainEntry { const void* code; const void* instruction; const void* check; uint32_t id; };
   std::vector<ChainEntry> chain;  // the last Python stack, outermost first
+  struct CodeFile { const void* code; const void* check; std::string path; bool own; } files[64] = {};
   Noticed noticed;
   wire::Stopping stopping;
   Frame frames[kMaxDepth];

@@ -113,14 +113,11 @@ void* python_frame(Thread* t) {
 }
 
 UserPlace user_place(Thread* t) {
-  // files of code objects, asked for again and again
-  struct File { const void* code; const void* check; std::string path; bool own; };
-  static thread_local File files[64];
   for (auto* f = static_cast<PyFrame*>(python_frame(t)); f; f = caller(f)) {
     PyCodeObject* code = is_python(f) ? code_of(f) : nullptr;
     if (!code) continue;
     const void* check = check_of(code);
-    File& file = files[(reinterpret_cast<uintptr_t>(code) >> 5) % 64];
+    auto& file = t->files[(reinterpret_cast<uintptr_t>(code) >> 5) % std::size(t->files)];
     if (file.code != code || file.check != check) {
       const std::string path = text_of(code->co_filename);
       file = {code, check, path, !wire::is_library_file(path)};

@@ -47,7 +47,10 @@ struct Break {
   uint8_t slot = 0, flags = 0;
   uint32_t first_hit = 0;  // hits before this one are only counted
   std::vector<BreakTerm> terms;
-  bool after() const { return std::any_of(terms.begin(), terms.end(), [](const BreakTerm& t) { return t.what >= kFirstAfter; }); }
+  /// Whether it stops after the kernel. The node that a run is of is known when it begins.
+  bool after(bool node_run = false) const {
+    return std::any_of(terms.begin(), terms.end(), [&](const BreakTerm& t) { return t.what >= kFirstAfter && !(node_run && t.what == What::kNode); });
+  }
 };
 
 /// A hop as breakpoints see it; both engines fill one in, with what costs something behind calls.
@@ -185,22 +188,23 @@ class BreakSet {
  public:
   void set(std::vector<Break> breaks) {
     breaks_ = std::move(breaks);
-    all_ = after_ = 0;
+    all_ = after_ = after_run_ = 0;
     for (const Break& b : breaks_) {
       all_ |= 1ull << b.slot;
       if (b.after()) after_ |= 1ull << b.slot;
+      if (b.after(true)) after_run_ |= 1ull << b.slot;
     }
     shapes_.fill({});
     visits_.fill({});
   }
-  uint64_t after() const { return after_; }
   const Break* at(uint32_t slot) const {
     for (const Break& b : breaks_) if (b.slot == slot) return &b;
     return nullptr;
   }
   /// Those that the hop satisfies and whose time is this phase.
   uint64_t match(const HopView& h) {
-    uint64_t left = of_shape(h) & (h.phase == Phase::kAfter ? after_ : ~after_), hit = 0;
+    const uint64_t after = h.kind == HopKind::kBackwardNode ? after_run_ : after_;
+    uint64_t left = of_shape(h) & (h.phase == Phase::kAfter ? after : ~after), hit = 0;
     for (; left; left &= left - 1) {
       const auto slot = static_cast<uint32_t>(__builtin_ctzll(left));
       const Break& b = *at(slot);
@@ -235,7 +239,7 @@ class BreakSet {
   }
 
   std::vector<Break> breaks_;
-  uint64_t all_ = 0, after_ = 0;
+  uint64_t all_ = 0, after_ = 0, after_run_ = 0;
   std::array<Shape, 256> shapes_;
   std::array<Visit, kBreakpoints> visits_;
 };
