@@ -47,6 +47,9 @@ int run_in_window(RecordOptions& options, WindowOptions window) {
   window.session_path = options.recording.path;
   window.program.title = program_title(options.recording.arguments);
   window.program.command_line = options.recording.arguments;
+  window.live = options.recording.live = std::make_shared<LiveControl>();
+  for (const Breakpoint& b : options.recording.breakpoints)
+    if (const Result<uint32_t> id = window.live->add(b); !id) return fail(id.error());
   const RecordingOptions recording = options.recording;
   window.program.start = [recording](const std::function<void(launch::BuildProgress)>& progress,
                                      const std::atomic<bool>* cancel) -> Result<std::unique_ptr<Recording>> {

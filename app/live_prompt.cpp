@@ -17,7 +17,10 @@ namespace {
 
 constexpr int kLookMs = 20, kVisibleMs = 5000;
 
-void print(const std::string& line) { std::fprintf(stderr, "%s\n", line.c_str()); }
+void print(std::string text) {
+  while (text.ends_with('\n')) text.pop_back();
+  std::fprintf(stderr, "%s\n", text.c_str());
+}
 
 constexpr const char* kHelp =
     "  i, o, u        into, over, out: to the next hop; the next one not deeper; the end of the hop around this one\n"
@@ -63,7 +66,7 @@ void LivePrompt::run() {
   while (!recording_.ended()) {
     const std::optional<Stop> stop = recording_.live().stop();
     if (!stop || stop->id == told_) {
-      ::usleep(kLookMs * 1000);
+      ::usleep((pass_ ? 1 : kLookMs) * 1000);
       continue;
     }
     told_ = stop->id;
@@ -116,8 +119,9 @@ bool LivePrompt::wait_for(EventId e) {
     if (!opened) return false;
     session_ = std::move(*opened);
   }
+  const uint64_t look = session_->look_now();
   for (int ms = 0; ms < kVisibleMs; ms += 5) {
-    if (session_->progress().ready && session_->size() >= e.value) return true;
+    if (session_->progress().ready && session_->size() >= e.value && session_->has_looked(look)) return true;
     ::usleep(5000);
   }
   return false;
@@ -155,9 +159,7 @@ void LivePrompt::tell_tensors(const Stop& stop) {
   for (const StandingValue& v : standing_values(*session_, stop, answer ? answer->rows : std::vector<std::vector<std::string>>{}))
     rows.push_back({"  " + v.name, (v.tensor ? "t" + std::to_string(v.tensor.value) + " " : "") + v.brief, v.statistics, v.values});
   if (rows.empty()) return print(stop.after ? "  no results" : "  no arguments are recorded");
-  std::string text = aligned(rows);
-  while (text.ends_with('\n')) text.pop_back();
-  print(text);
+  print(aligned(rows));
 }
 
 void LivePrompt::tell_rows(wire::Ask what) {

@@ -350,6 +350,7 @@ void RingDrain::place_stops() {
     const auto at = merge_.open_hop(l.process.get(), stop->ring, stop->head);
     if (at) {
       commit();
+      writer_->settle();
       options_.live->place(l.process->memory.control, *stop, l.process->id, ThreadId{at->first}, EventId{at->second});
     }
     stopped_ |= !at;

@@ -69,7 +69,8 @@ struct Thread {
   wire::Producer ring;
   uint32_t depth = 0;          // open hops; may exceed kMaxDepth (those beyond aren't recorded)
   uint32_t process_epoch = 0;
-  wire::Control* control = nullptr;
+  wire::Control* control = nullptr;                       // nothing after fork, in the child
+  const std::atomic<uint32_t>* attention = nullptr;       // never null
   uint32_t ring_index = 0;
   // thread-local words of PyTorch, looked up once
   const c10::impl::PODLocalDispatchKeySet* keysets = nullptr;
@@ -144,8 +145,9 @@ std::string node_text(const void* node);              // its class, as grad_fn.n
 const void* running_node();                           // null = none
 
 // ---- live.cpp: stops
-inline bool attention(const Thread* t) { return __builtin_expect(t->control->live.attention.load(std::memory_order_relaxed) != 0, 0); }
+inline bool attention(const Thread* t) { return __builtin_expect(t->attention->load(std::memory_order_relaxed) != 0, 0); }
 void arrive(Thread*, Frame*, wire::Phase, const Held*);  // where attention() says so: may stand here
+void forget_standing();                                  // after fork, in the child: only this thread is there
 void set_questions(PyObject* locals, PyObject* threads); // callables that give rows: tuples of str
 
 // ---- look.cpp: values of tensors, read from memory without a kernel

@@ -93,8 +93,11 @@ void after_fork_child() {
   definitions_mutex().unlock();
   const uint32_t detail = g_detail.exchange(kOff);
   ++g_process_epoch;
+  forget_standing();
   if (Thread* t = tl_thread) {
+    static const std::atomic<uint32_t> nobody{0};
     t->ring.forget();
+    t->attention = &nobody;
     pthread_setspecific(g_key, nullptr);
     tl_thread = nullptr;  // the old Thread is left alone: its frames belong to hops that the parent finishes
   }
@@ -164,6 +167,7 @@ Thread* open_thread() {
   }
   t->process_epoch = g_process_epoch;
   t->control = g_memory.control;
+  t->attention = &g_memory.control->live.attention;
   t->ring_index = index;
   t->keysets = &c10::impl::raw_local_dispatch_key_set;
   t->autograd = &c10::AutogradState::get_tls_state();

@@ -21,18 +21,20 @@ void on_interrupt(int signal, siginfo_t* info, void* context) {
   if (g_before.sa_flags & SA_SIGINFO) return g_before.sa_sigaction(signal, info, context);
   if (g_before.sa_handler != SIG_DFL && g_before.sa_handler != SIG_IGN) g_before.sa_handler(signal);
 }
+bool is_ours(const struct sigaction& a) { return a.sa_flags & SA_SIGINFO && a.sa_sigaction == &on_interrupt; }
 void watch_interrupts(bool on) {
   std::lock_guard<std::mutex> lock(g_standing_mutex);
   struct sigaction now;
   if (on && g_standing++ == 0) {
-    if (sigaction(SIGINT, nullptr, &g_before) != 0 || (!(g_before.sa_flags & SA_SIGINFO) && (g_before.sa_handler == SIG_DFL || g_before.sa_handler == SIG_IGN))) return;
-    now = g_before;
+    if (sigaction(SIGINT, nullptr, &now) != 0 || is_ours(now)) return;
+    if (!(now.sa_flags & SA_SIGINFO) && (now.sa_handler == SIG_DFL || now.sa_handler == SIG_IGN)) return;
+    g_before = now;
     now.sa_flags |= SA_SIGINFO;
     now.sa_sigaction = &on_interrupt;
     sigaction(SIGINT, &now, nullptr);
   } else if (!on && --g_standing == 0) {
     // another thread of the program may have set a handler meanwhile
-    if (sigaction(SIGINT, nullptr, &now) == 0 && now.sa_flags & SA_SIGINFO && now.sa_sigaction == &on_interrupt) sigaction(SIGINT, &g_before, nullptr);
+    if (sigaction(SIGINT, nullptr, &now) == 0 && is_ours(now)) sigaction(SIGINT, &g_before, nullptr);
   }
 }
 
@@ -75,6 +77,7 @@ class View final : public wire::HopView {
     Noticed& seen = t->noticed;
     if (p == wire::Phase::kBefore) {
       seen.error_depth = UINT32_MAX;
+      seen.contradiction = false;
       if (depth == 0) seen.write = {};
       return;
     }
@@ -217,6 +220,11 @@ void arrive(Thread* t, Frame* f, wire::Phase phase, const Held* held) {
   Host host(t, held, phase == wire::Phase::kAfter);
   t->stopping.arrive(*t->control, t->ring_index, hop, host);
   if (phase == wire::Phase::kAfter) t->noticed.nodes.clear(), t->noticed.contradiction = false;
+}
+
+void forget_standing() {
+  new (&g_standing_mutex) std::mutex();
+  g_standing = 0;
 }
 
 void set_questions(PyObject* locals, PyObject* threads) {

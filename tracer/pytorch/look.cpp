@@ -14,7 +14,7 @@ namespace peel::agent {
 namespace {
 
 constexpr int64_t kMostElements = 1 << 22;  // looked at; a second at most
-constexpr int64_t kShown = 12;
+constexpr int64_t kShown = 6;
 
 struct Seen {
   int64_t count = 0, nan = 0, infinite = 0;

@@ -44,6 +44,7 @@ def _answer_questions(torch, agent):
     """What a thread that stands at a breakpoint can be asked about Python. Bounded; no operator of the program's runs."""
     import reprlib
     import threading
+    import types
     library = (os.sep + "site-packages" + os.sep, os.sep + "dist-packages" + os.sep, os.path.dirname(os.__file__) + os.sep, "<frozen")
 
     class Short(reprlib.Repr):
@@ -68,7 +69,7 @@ def _answer_questions(torch, agent):
     short = Short()
 
     def own(frame):
-        return not frame.f_code.co_filename.startswith(library) and not any(part in frame.f_code.co_filename for part in library[:2])
+        return frame.f_code.co_filename != __file__ and not frame.f_code.co_filename.startswith(library) and not any(part in frame.f_code.co_filename for part in library[:2])
 
     def place(frame):
         return "%s:%d %s" % (frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name)
@@ -80,11 +81,11 @@ def _answer_questions(torch, agent):
                 calls += 1
                 rows.append((place(frame),))
                 for name, value in list(frame.f_locals.items())[:200]:
-                    if name.startswith("__") and name.endswith("__"):
+                    if isinstance(value, types.ModuleType) or (name.startswith("__") and name.endswith("__")):
                         continue
                     with torch._C.DisableTorchFunction():
                         text = short.repr(value)
-                    rows.append((str(name), type(value).__name__, text[:500]))
+                    rows.append((str(name), type(value).__name__, " ".join(text[:500].split())))
             frame = frame.f_back
         return rows
 
@@ -93,12 +94,12 @@ def _answer_questions(torch, agent):
         rows = []
         for ident, frame in sys._current_frames().items():
             t = known.get(ident)
+            if ident == threading.get_ident():  # the first frame is this function's
+                frame = frame.f_back
             inner = frame
             while inner is not None and not own(inner):
                 inner = inner.f_back
-            if ident == threading.get_ident():  # this function's own frame is not the program's
-                frame = frame.f_back
-            rows.append((str(t.native_id) if t else "0", t.name if t else "?", place(inner or frame)))
+            rows.append((str(t.native_id) if t else "0", t.name if t else "?", place(inner or frame) if frame else "no Python"))
         return rows
 
     agent.answers(locals_, threads)

@@ -44,7 +44,8 @@ struct EngineHop {
 
 class FakeEngine {
  public:
-  FakeEngine() {
+  /// `control` null: one of its own.
+  explicit FakeEngine(LiveControl* control = nullptr) : live(control ? *control : own_) {
     if (!wire::create_memory(wire::kMinRingBytes, &memory)) throw std::runtime_error("no memory");
     live.attach(memory.control);
   }
@@ -82,7 +83,7 @@ class FakeEngine {
   }
 
   wire::Memory memory;
-  LiveControl live;
+  LiveControl& live;
   std::atomic<bool> gone = false, interrupted = false;
   std::atomic<int> running = 0, hops = 0;
   std::function<void(const wire::Question&, wire::AnswerRows&)> answer;
@@ -112,6 +113,7 @@ class FakeEngine {
     for (const EngineHop& inner : n.inside) walk(inner, depth + 1, ring, stopping, host);
     arrive(wire::Phase::kAfter);
   }
+  LiveControl own_;
   std::vector<std::thread> threads_;
   std::atomic<uint32_t> at_[wire::kMaxRings] = {};
 };
