@@ -1,6 +1,7 @@
 // peel record: the program with its own output and status, and a session file.
 #include "app/commands.h"
 #include "app/console.h"
+#include "app/live_prompt.h"
 #include "app/record_options.h"
 
 namespace peel::app {
@@ -14,6 +15,7 @@ int record_main(const std::vector<std::string>& arguments) {
   if (const auto ended = prepare_in_terminal(options.recording, prepared)) return *ended;
   Result<std::unique_ptr<Recording>> recording = Recording::start(options.recording, prepared);
   if (!recording) return fail(recording.error());
+  drive_in_terminal(options, **recording);
   const int status = (*recording)->wait();
   report_recording(**recording);
   return status;

@@ -4,6 +4,7 @@
 #include "app/commands.h"
 #include "app/console.h"
 #include "app/display.h"
+#include "app/live_prompt.h"
 #include "app/record_options.h"
 #include "app/session_argument.h"
 #include "app/show.h"
@@ -26,6 +27,7 @@ int run_in_terminal(const RecordOptions& options, const std::string& why_not) {
   {
     Result<std::unique_ptr<Recording>> recording = Recording::start(options.recording, prepared);
     if (!recording) return fail(recording.error());
+    drive_in_terminal(options, **recording);
     status = (*recording)->wait();
     report_recording(**recording);
     if ((*recording)->stats().hops == 0) return status;
@@ -45,6 +47,9 @@ int run_in_window(RecordOptions& options, WindowOptions window) {
   window.session_path = options.recording.path;
   window.program.title = program_title(options.recording.arguments);
   window.program.command_line = options.recording.arguments;
+  window.live = options.recording.live = std::make_shared<LiveControl>();
+  for (const Breakpoint& b : options.recording.breakpoints)
+    if (const Result<uint32_t> id = window.live->add(b); !id) return fail(id.error());
   const RecordingOptions recording = options.recording;
   window.program.start = [recording](const std::function<void(launch::BuildProgress)>& progress,
                                      const std::atomic<bool>* cancel) -> Result<std::unique_ptr<Recording>> {

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 
 #include "app/console.h"
 
@@ -40,6 +41,16 @@ std::optional<uint64_t> size_in_bytes(const std::string& text) {
   return static_cast<uint64_t>(number * factor);
 }
 
+/// Lines without comments.
+Result<std::deque<std::string>> read_script(const std::string& file) {
+  std::ifstream in(file);
+  if (!in) return Error{"cannot read " + file};
+  std::deque<std::string> lines;
+  for (std::string line; std::getline(in, line);)
+    if (const size_t at = line.find_first_not_of(" \t\r"); at != std::string::npos && line[at] != '#') lines.push_back(line.substr(at));
+  return lines;
+}
+
 }  // namespace
 
 void RecordOptions::add_to(CLI::App& app) {
@@ -53,6 +64,10 @@ void RecordOptions::add_to(CLI::App& app) {
   app.add_option("--on-full", recording.on_full, "When the file can't keep up: wait (the program waits), or drop (and count)")->option_text("WHAT");
   app.add_option("--ring-mib", recording.ring_mib, "Memory between program and file, MiB a thread: a power of two, 1 to 1024; default 16")->option_text("N");
   app.add_option("--max-size", max_size, "Stop recording when the file has grown to this; the program goes on")->option_text("SIZE (500M, 2G)");
+  app.add_option("--break", breaks, "Stop the program at hops that match, in the filter language: 'op:addmm key:AutogradCPU', line:train.py:14, error:, node:, write:, has:KEY, grad:off, "
+                 "hit:10. Several times: several breakpoints. On a terminal commands are asked for (help lists them), else the stop is told and the program goes on")
+      ->option_text("TERMS")->allow_extra_args(false);
+  app.add_option("--break-commands", break_commands, "What to do at stops, one command a line; after its last line the program goes on")->option_text("FILE");
   app.add_flag("--no-source", no_source, "Leave the program's source text out of the file");
 }
 
@@ -76,6 +91,18 @@ std::optional<int> RecordOptions::parse_all(CLI::App& app, const std::vector<std
     const auto bytes = size_in_bytes(max_size);
     if (!bytes || *bytes == 0) return fail("--max-size " + max_size + ": not a size; write 500M or 2G");
     recording.max_bytes = *bytes;
+  }
+  for (const std::string& text : breaks) {
+    Result<Breakpoint> b = Breakpoint::parse(text);
+    if (!b) return fail("--break: " + b.error());
+    if (b->needs_values() && recording.detail == "keys") return fail("--break '" + text + "': node: and write: need --detail standard");
+    recording.breakpoints.push_back(std::move(*b));
+  }
+  if (!break_commands.empty()) {
+    if (breaks.empty()) return fail("--break-commands needs a --break at which they begin" + help);
+    Result<std::deque<std::string>> lines = read_script(break_commands);
+    if (!lines) return fail("--break-commands: " + lines.error());
+    script = std::move(*lines);
   }
   recording.keep_source = !no_source;
   recording.path = output.empty() ? default_session_path(recording.arguments) : output;

@@ -1,5 +1,6 @@
 // The options that `peel record` and `peel run` share, and what both do before a program starts.
 #pragma once
+#include <deque>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,6 +15,9 @@ struct RecordOptions {
   RecordingOptions recording;
   std::string output, engine = "auto", max_size;
   bool no_source = false;
+  std::vector<std::string> breaks;
+  std::string break_commands;
+  std::deque<std::string> script;     // of --break-commands
   std::optional<std::string> module;  // for --help only: split_at_program takes it out
 
   void add_to(CLI::App&);

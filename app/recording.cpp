@@ -55,6 +55,11 @@ Result<std::unique_ptr<Recording>> Recording::start(const RecordingOptions& o, c
   d.path = o.path;
   d.keep_source = o.keep_source;
   d.max_bytes = o.max_bytes;
+  r->live_ = o.live ? o.live : std::make_shared<LiveControl>();
+  d.live = r->live_.get();
+  if (!o.live)
+    for (const Breakpoint& b : o.breakpoints)
+      if (const Result<uint32_t> id = r->live_->add(b); !id) return Error{id.error()};
   Result<std::unique_ptr<Drain>> drain = Drain::create(d);
   if (!drain) return Error{drain.error()};
   r->drain_ = std::move(*drain);

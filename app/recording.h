@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "sessions/drain.h"
+#include "sessions/live.h"
 #include "tracer/launch/launch.h"
 
 namespace peel::app {
@@ -25,6 +26,8 @@ struct RecordingOptions {
   bool keep_source = true;
   uint64_t max_bytes = 0;              // 0 = no bound
   bool forward_output = true;          // false: the program's output goes to the session only
+  std::vector<Breakpoint> breakpoints; // set before the program's first hop
+  std::shared_ptr<LiveControl> live;   // null: made here, with these breakpoints
 };
 
 /// What has to be there before a program can be recorded. Finding it can take a minute (building the agent).
@@ -56,6 +59,7 @@ class Recording {
   void interrupt() { run_->interrupt(); }
   void kill() { run_->kill(); }
   int pid() const { return run_->pid(); }
+  LiveControl& live() { return *live_; }
 
   const std::string& path() const { return options_.path; }
   const std::string& title() const { return title_; }
@@ -69,6 +73,7 @@ class Recording {
 
   RecordingOptions options_;
   std::string title_;
+  std::shared_ptr<LiveControl> live_;
   std::unique_ptr<Drain> drain_;
   std::unique_ptr<launch::Run> run_;
   mutable std::mutex mutex_;

@@ -18,6 +18,7 @@
 #include "sessions/drain_merge.h"
 #include "sessions/drain_process.h"
 #include "sessions/format.h"
+#include "sessions/live.h"
 #include "sessions/writer.h"
 #include "tracer/wire/ring.h"
 
@@ -95,6 +96,7 @@ class RingDrain final : public Drain {
   void take_over();
   void calibrate();
   void round();
+  void place_stops();
   void write_outputs(bool all);
   void bury();
   void commit();
@@ -112,6 +114,7 @@ class RingDrain final : public Drain {
   std::unordered_map<int64_t, uint32_t> by_pid_;
   int64_t started_ns_ = 0, last_commit_ns_ = 0, last_round_ns_ = 0;
   bool calibrated_ = false, cut_ = false;
+  bool stopped_ = false;  // a thread stands, and the file does not show where yet
   uint32_t lost_before_ = 0;
   int wake_ = -1, mark_ = -1;
 
@@ -181,6 +184,7 @@ Status RingDrain::attach(int memory_fd, int connection_fd, const void* hello, si
   }
   if (!wrong && refusing_.load(std::memory_order_acquire)) wrong = "recording has stopped";
   if (!wrong) wrong = wire::open_memory(memory_fd, &a.memory);
+  if (!wrong && options_.live) options_.live->attach(a.memory.control);  // breakpoints are there before its first hop
   const uint8_t answer = wrong ? 0 : 1;
   const ssize_t sent = ::send(connection_fd, &answer, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
   (void)sent;  // a process that is gone already is noticed by its end-of-file
@@ -219,6 +223,7 @@ void RingDrain::run() {
     }
     take_over();
     round();
+    place_stops();
     bury();
     write_outputs(false);
     commit_if_due();
@@ -249,7 +254,7 @@ void RingDrain::run() {
 void RingDrain::wait() {
   std::vector<pollfd> fds{{wake_, POLLIN, 0}};
   for (const Live& l : live_) fds.push_back({l.connection >= 0 ? l.connection : l.life, POLLIN, 0});
-  const int timeout = merge_.fullness() >= kLingerFullness ? 0 : live_.empty() ? 20 : merge_.fullness() > 0 ? 1 : 5;
+  const int timeout = stopped_ || merge_.fullness() >= kLingerFullness ? 0 : live_.empty() ? 20 : merge_.fullness() > 0 ? 1 : 5;
   if (::poll(fds.data(), fds.size(), timeout) <= 0) return;
   uint64_t count;
   if (fds[0].revents && ::read(wake_, &count, sizeof count) < 0) return;
@@ -328,11 +333,28 @@ void RingDrain::round() {
   for (Live& l : live_) l.process->read_definitions();
   const int64_t now = wire::monotonic_ns();
   const bool gone = std::any_of(live_.begin(), live_.end(), [](const Live& l) { return l.process->gone; });
-  if (!gone && merge_.fullness() < kLingerFullness && now - last_round_ns_ < kLingerNs) return;
+  if (!gone && !stopped_ && merge_.fullness() < kLingerFullness && now - last_round_ns_ < kLingerNs) return;
   last_round_ns_ = now;
   while (!cut_ && merge_.advance()) commit_if_due();
   merge_.settle();
   ledger_.write_tables(ledger_.clock.ns(merge_.complete_until()));
+}
+
+/// While a thread stands, all that it published before is in the file at once, and the hop that it stands at is known.
+void RingDrain::place_stops() {
+  if (!options_.live) return;
+  stopped_ = false;
+  for (const Live& l : live_) {
+    const auto stop = options_.live->unplaced(l.process->memory.control);
+    if (!stop) continue;
+    const auto at = merge_.open_hop(l.process.get(), stop->ring, stop->head);
+    if (at) {
+      commit();
+      writer_->settle();
+      options_.live->place(l.process->memory.control, *stop, l.process->id, ThreadId{at->first}, EventId{at->second});
+    }
+    stopped_ |= !at;
+  }
 }
 
 /// Ends processes that are gone, once all they published is merged.
@@ -350,6 +372,7 @@ void RingDrain::bury() {
       ::usleep(200);
     }
     merge_.remove(&p);
+    if (options_.live) options_.live->detach(p.memory.control);
     p.gpu.finish();
     ledger_.batch().add(Small::kProcessEnd, {int64_t{p.id}, wire::monotonic_ns() - started_ns_});
     if (live_[i].connection >= 0) ::close(live_[i].connection);

@@ -14,10 +14,13 @@
 
 namespace peel {
 
+class LiveControl;
+
 struct DrainOptions {
   std::string path;               // file to create (an existing one is replaced)
   bool keep_source = true;        // --no-source
   uint64_t max_bytes = 0;         // --max-size; 0 = no bound. When reached: recording stops, state "truncated"
+  LiveControl* live = nullptr;    // is told of processes and of where stops are; outlives the drain
 };
 
 /// Counters for a progress line.

@@ -54,6 +54,13 @@ bool Merge::drained(const Process* p) const {
   return true;
 }
 
+std::optional<std::pair<uint32_t, uint32_t>> Merge::open_hop(const Process* p, uint32_t ring, uint64_t head) const {
+  for (const auto& r : rings_) {
+    if (r->process == p && r->index == ring && r->track && r->consumer.position() >= head) return std::pair{r->track->thread(), r->track->innermost()};
+  }
+  return std::nullopt;
+}
+
 void Merge::look() {
   const uint64_t now = wire::ticks();
   const int64_t now_ns = wire::monotonic_ns();

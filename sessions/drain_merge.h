@@ -28,6 +28,7 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "sessions/drain_ledger.h"
@@ -57,6 +58,8 @@ class Merge {
   void settle();
   /// Is anything left to read of a process (meant for one that is gone)?
   bool drained(const Process*) const;
+  /// Thread and innermost open hop of a ring, once it is merged up to `head`; hop 0 = none is open.
+  std::optional<std::pair<uint32_t, uint32_t>> open_hop(const Process*, uint32_t ring, uint64_t head) const;
   /// All hops that began before this have been merged.
   uint64_t complete_until() const { return complete_until_; }
   /// How full the fullest ring was at the last look, 0..1.

@@ -21,6 +21,7 @@ class Track {
   void close();
   uint32_t thread() const { return thread_; }
   size_t open_hops() const { return frames_.size(); }
+  uint32_t innermost() const { return frames_.empty() ? 0 : frames_.back().event; }  // hop that is open; 0 = none
 
  private:
   struct Frame {
@@ -64,7 +65,6 @@ class Track {
   void span_begin(const wire::SpanBegin&);
   void span_end(const wire::SpanEnd&);
   void set_span(OpenSpan&, uint32_t end_event, int64_t end_ns);
-  uint32_t innermost() const { return frames_.empty() ? 0 : frames_.back().event; }
   uint32_t argument_name(uint32_t a) const;
   int64_t time(uint64_t ticks);
   const char* value_text(const wire::Value&, const uint64_t* payload, uint32_t words);

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "sessions/session.h"
+#include "tracer/wire/patterns.h"
 
 namespace peel {
 
@@ -39,7 +40,6 @@ class Filter {
   std::vector<FilterTerm> terms_;
 };
 
-/// `aten::add.Tensor` under `aten::add.Tensor`, `add.Tensor`, `aten::add`, `add`: does any match the glob?
-bool operator_matches(std::string_view pattern, std::string_view full);
+using wire::operator_matches;
 
 }  // namespace peel

@@ -1,46 +1,16 @@
 // Evaluating a filter: what depends on a hop's shape or stack is decided once a shape and once a stack; nodes
 // and errors set bits; then one pass over the columns.
 #include <algorithm>
-#include <charconv>
 #include <unordered_map>
 
 #include "sessions/filter.h"
-#include "sessions/glob.h"
 #include "sessions/session_impl.h"
 
 namespace peel {
 namespace {
 
 using What = FilterTerm::What;
-
-unsigned number(std::string_view s) {
-  unsigned n = 0;
-  std::from_chars(s.data(), s.data() + s.size(), n);
-  return n;
-}
-
-std::string_view base_name(std::string_view path) {
-  const size_t slash = path.rfind('/');
-  return slash == std::string_view::npos ? path : path.substr(slash + 1);
-}
-
-/// `call` finds call and call_boxed, `boxed` both boxed kinds, `missing` missing_kernel.
-bool kind_matches(std::string_view pattern, std::string_view name) {
-  if (glob_match(pattern, name)) return true;
-  const size_t cut = name.find('_');
-  return cut != std::string_view::npos && (glob_match(pattern, name.substr(0, cut)) || glob_match(pattern, name.substr(cut + 1)));
-}
-
-bool line_matches(std::string_view pattern, const Frame& f) {
-  if (const size_t colon = pattern.rfind(':'); colon != std::string_view::npos) {
-    const std::string_view file = pattern.substr(0, colon);
-    if (!glob_match(file, base_name(f.file)) && !glob_match(file, f.file)) return false;
-    pattern.remove_prefix(colon + 1);
-  }
-  const size_t dash = pattern.find('-');
-  const unsigned first = number(pattern), last = dash == std::string_view::npos ? first : number(pattern.substr(dash + 1));
-  return f.line >= 0 && static_cast<unsigned>(f.line) >= first && static_cast<unsigned>(f.line) <= last;
-}
+using wire::glob_match;
 
 template <class Matches>
 bool decide(const FilterTerm& t, Matches&& matches) {
@@ -59,7 +29,7 @@ bool shape_holds(const Session& s, const FilterTerm& t, OpId op, KeyId key, Kind
         const Key* k = kind == Kind::kBackwardNode ? nullptr : s.key(key);
         return k && glob_match(p, k->name);
       }
-      case What::kKind: return kind_matches(p, kind_name(kind));
+      case What::kKind: return wire::kind_matches(p, kind_name(kind));
       default: {
         const Thread* th = s.thread(thread);
         return glob_match(p, std::to_string(thread.value)) || (th && glob_match(p, th->name));
@@ -73,13 +43,13 @@ bool stack_holds(const Session& s, const FilterTerm& t, StackId stack) {
   if (!user) return t.negated;
   const Frame f = s.frame(user);
   return decide(t, [&](const std::string& p) {
-    return t.what == What::kLine ? line_matches(p, f) : glob_match(p, base_name(f.file)) || glob_match(p, f.file);
+    return t.what == What::kLine ? wire::line_matches(p, f.file, f.line) : wire::file_matches(p, f.file);
   });
 }
 
 bool error_holds(const FilterTerm& t, const Raised& r) {
   return t.patterns.empty() || std::any_of(t.patterns.begin(), t.patterns.end(), [&](const std::string& p) {
-           return glob_match(p, r.type) || glob_match("*" + p + "*", r.message);
+           return wire::error_matches(p, r.type, r.message);
          });
 }
 
@@ -117,13 +87,6 @@ std::vector<bool> event_bits(const Session& s, const std::vector<FilterTerm>& te
 }
 
 }  // namespace
-
-bool operator_matches(std::string_view pattern, std::string_view full) {
-  const size_t colons = full.find("::");
-  const std::string_view bare = colons == std::string_view::npos ? full : full.substr(colons + 2);
-  return glob_match(pattern, full) || glob_match(pattern, bare) || glob_match(pattern, bare.substr(0, bare.find('.'))) ||
-         glob_match(pattern, full.substr(0, full.find('.')));
-}
 
 std::vector<EventId> Filter::matches(const Session& s, EventId from, EventId to) const {
   std::vector<EventId> out;

@@ -118,6 +118,9 @@ class Session {
   virtual Progress progress() const = 0;
   virtual uint64_t generation() const = 0;   // grows whenever anything became visible: compare to redraw or recompute
   virtual bool live() const = 0;             // still being recorded
+  /// Asks for a look at the growing file now; has_looked(ticket) once what the file held when it was asked for is visible.
+  virtual uint64_t look_now() { return 0; }
+  virtual bool has_looked(uint64_t /*ticket*/) const { return true; }
   virtual std::string meta(std::string_view key) const = 0;  // "" when missing
   virtual std::vector<std::pair<std::string, std::string>> all_meta() const = 0;
   virtual std::string trouble() const = 0;   // what the loader found wrong, one sentence; "" = nothing

@@ -34,6 +34,8 @@ class SessionImpl final : public Session {
   Progress progress() const override;
   uint64_t generation() const override { return generation_.load(std::memory_order_acquire); }
   bool live() const override { return live_.load(std::memory_order_acquire); }
+  uint64_t look_now() override;
+  bool has_looked(uint64_t ticket) const override { return looks_done_.load(std::memory_order_acquire) >= ticket || !live(); }
   std::string meta(std::string_view key) const override;
   std::vector<std::pair<std::string, std::string>> all_meta() const override;
   std::string trouble() const override;
@@ -135,6 +137,8 @@ class SessionImpl final : public Session {
   bool damaged_ = false;       // loader only: no further hops
   std::mutex ready_mutex_;
   std::condition_variable ready_wake_;
+  uint64_t looks_begun_ = 0, look_wanted_ = 0;  // below ready_mutex_
+  std::atomic<uint64_t> looks_done_{0};
   std::thread loader_;
 };
 

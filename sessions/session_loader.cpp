@@ -60,6 +60,13 @@ void SessionImpl::wait_until_ready() {
   ready_wake_.wait(lock, [this] { return ready_.load(); });
 }
 
+uint64_t SessionImpl::look_now() {
+  std::lock_guard lock(ready_mutex_);
+  look_wanted_ = looks_begun_ + 1;
+  ready_wake_.notify_all();
+  return look_wanted_;
+}
+
 Progress SessionImpl::progress() const {
   return {stage_.load(), done_.load(), total_.load(), ready_.load(std::memory_order_acquire)};
 }
@@ -97,11 +104,13 @@ void SessionImpl::load() {
       HopReader reader(*db);
       std::unique_lock lock(ready_mutex_);
       while (!cancel_) {
+        const uint64_t look = ++looks_begun_;
         lock.unlock();
         const bool more = follow(*db, reader);
         lock.lock();
+        looks_done_.store(look, std::memory_order_release);
         if (!more) break;
-        ready_wake_.wait_for(lock, kFollowInterval, [this] { return cancel_.load(); });
+        ready_wake_.wait_for(lock, kFollowInterval, [this] { return cancel_ || look_wanted_ > looks_begun_; });
       }
     }
     if (!cancel_) release_and_reopen(db);

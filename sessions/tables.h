@@ -12,6 +12,7 @@
 #include "sessions/session.h"
 #include "sessions/sqlite_read.h"
 #include "sessions/stable.h"
+#include "tracer/wire/patterns.h"
 
 namespace peel {
 
@@ -24,8 +25,7 @@ struct StackRow {
   StackId user;  // innermost frame of the user's own code at or above this one
 };
 
-/// True for files that are nobody's program: site-packages, torch, the standard library, `<frozen ...>`.
-bool is_library_file(std::string_view path);
+using wire::is_library_file;
 
 class Tables {
  public:

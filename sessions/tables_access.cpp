@@ -16,24 +16,6 @@ const Versions* version_at(const std::vector<Versions>& versions, EventId at) {
 
 }  // namespace
 
-bool is_library_file(std::string_view path) {
-  const auto has = [path](std::string_view part) { return path.find(part) != std::string_view::npos; };
-  if (path.starts_with("<")) return !path.starts_with("<ipython") && !path.starts_with("<stdin");
-  if (has("/site-packages/") || has("/dist-packages/")) return true;
-  // The standard library: .../lib/python3.11/contextlib.py, lib64, python3.11.zip/.
-  for (const std::string_view lib : {"/lib/python3", "/lib64/python3", "/lib/python2"}) {
-    if (has(lib)) return true;
-  }
-  if (has("/peel/agent/")) return true;
-  // A source build of PyTorch lies outside of site-packages: parts that only its package has.
-  for (const std::string_view part : {"/torch/nn/", "/torch/_", "/torch/utils/", "/torch/optim/", "/torch/autograd/", "/torch/amp/",
-                                      "/torch/functional.py", "/torch/func/", "/torch/fx/", "/torch/library.py",
-                                      "/torch/overrides.py", "/torch/jit/", "/torch/distributed/", "/torch/cuda/"}) {
-    if (has(part)) return true;
-  }
-  return false;
-}
-
 std::string Tables::meta(std::string_view key) const {
   std::shared_lock lock(mutex_);
   const auto it = meta_.find(key);

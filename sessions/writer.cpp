@@ -162,6 +162,11 @@ void Writer::submit(std::unique_ptr<Batch> batch) {
   changed_.notify_all();
 }
 
+void Writer::settle() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return waiting_.empty() && !writing_; });
+}
+
 std::string Writer::trouble() const {
   std::lock_guard lock(mutex_);
   return trouble_;
@@ -182,12 +187,14 @@ void Writer::run() {
       if (waiting_.empty()) return;
       batch = std::move(waiting_.front());
       waiting_.pop_front();
+      writing_ = true;
     }
     if (!failed() && !write(*batch)) fail();
     batch->clear();
     {
       std::lock_guard lock(mutex_);
       empty_.push_back(std::move(batch));
+      writing_ = false;
     }
     changed_.notify_all();
   }

@@ -30,6 +30,7 @@ class Writer {
 
   std::unique_ptr<Batch> take();          // an empty batch; waits for one
   void submit(std::unique_ptr<Batch>);
+  void settle();                          // returns when what was submitted is in the file
   std::string trouble() const;            // one sentence; "" = none
   bool failed() const { return failed_.load(std::memory_order_acquire); }
   uint64_t bytes() const { return bytes_.load(std::memory_order_relaxed); }  // of the file, as of the last commit
@@ -60,7 +61,7 @@ class Writer {
   std::deque<std::unique_ptr<Batch>> waiting_;
   std::vector<std::unique_ptr<Batch>> empty_;
   std::string trouble_;
-  bool stop_ = false;
+  bool stop_ = false, writing_ = false;
   std::atomic<bool> failed_{false};
   std::atomic<uint64_t> bytes_{0};
   std::thread thread_;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sessions/diff_scope.h"
+#include "sessions/live_text.h"
 #include "sessions/session.h"
 #include "views/command.h"
 
@@ -14,12 +15,37 @@ namespace peel::views {
 
 /// What the running program is doing, told by app/ (views never see a process).
 struct ProgramState {
-  enum class Run : uint8_t { kNone, kBuildingAgent, kRunning, kEnded } run = Run::kNone;
+  enum class Run : uint8_t { kNone, kBuildingAgent, kRunning, kPaused, kEnded } run = Run::kNone;
   std::string title;       // `train_step.py`
   std::string message;     // "building the agent for PyTorch 2.13.0: 2 of 4", "exit status 0"
   float progress = -1;     // 0..1, -1 = unknown
   int exit_code = 0;
   bool can_run_again = false;
+};
+
+/// What the Breakpoints panel wants done; app/ does it in the next frame.
+struct LiveWish {
+  enum class Kind : uint8_t { kAdd, kRemove, kEnable, kDisable } kind;
+  uint32_t id;       // of the breakpoint
+  std::string text;  // kAdd
+};
+/// What a program that stands has answered.
+struct Standing {
+  bool asking = false;
+  std::vector<StandingValue> values;
+  std::vector<std::vector<std::string>> locals, threads;  // rows of wire::Ask::kLocals, kThreads
+  std::string values_note, locals_note;                   // why there are none
+};
+/// Breakpoints, and where the program stands, told by app/.
+struct LiveView {
+  std::vector<LiveControl::Row> breakpoints;
+  std::optional<Stop> stop;       // set once the session shows it
+  std::string reason;             // "breakpoint 1, op:addmm, hit 3"
+  Standing standing;
+  bool pausing = false;           // asked to, not yet at a hop
+  std::string note;               // why the last breakpoint could not be set
+  uint64_t added = 0;             // grows with each one that could
+  std::vector<LiveWish> wanted;
 };
 
 /// What Compare compares. Nothing set: two whole sessions, or lines of one session that ran under several modes.
@@ -59,12 +85,13 @@ class Context {
   std::string filter;                // the Trace panel's filter text
   bool dark = true;
   float scale = 1;
-  std::string focus_field;           // "filter", "find", "find time", "edit": the panel that has it takes the focus and clears this
+  std::string focus_field;           // "filter", "find", "find time", "edit", "break": the panel that has it takes the focus and clears this
   /// The Program panel's edits, told to app/, which alone writes files. Empty path: nothing is edited.
   struct Edit { std::string path, text; bool dirty = false; } edit;
   std::string notice;                // one line for the status bar; cleared by the next action
   CompareSets compare;
   std::shared_ptr<MemorySource> memory;  // never null: the allocator's history, read when a panel wants it
+  LiveView live;
   std::string open_path;             // Program panel: file to show; "" = that of the selection
 
  private:

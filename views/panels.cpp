@@ -7,6 +7,7 @@
 #include "views/panel.h"
 #include "views/program.h"
 #include "views/query.h"
+#include "views/stops.h"
 #include "views/tensor.h"
 #include "views/timeline.h"
 #include "views/trace.h"
@@ -29,6 +30,7 @@ std::vector<std::unique_ptr<Panel>> make_panels() {
   all.push_back(make_query_panel());
   all.push_back(make_timeline_panel());
   all.push_back(make_compare_panel());
+  all.push_back(make_stops_panel());
   return all;
 }
 

@@ -154,12 +154,17 @@ void ProgramPanel::draw(Context& c) {
 
 float ProgramPanel::draw_buttons(Context& c, const Pen& pen, const Area& a) {
   const auto& p = theme::palette();
-  const bool running = c.program.run == RunState::kRunning || c.program.run == RunState::kBuildingAgent;
+  // What the first button does depends on what the program does.
+  struct Main { const char *id, *label, *key; };
+  const Main main = c.program.run == RunState::kBuildingAgent ? Main{"run.stop", "Stop", ""}
+                    : c.program.run == RunState::kRunning     ? Main{"run.pause", "Pause", "P"}
+                    : c.program.run == RunState::kPaused      ? Main{"run.continue", "Go on", "C"}
+                                                              : Main{"run.again", "Run", "^R"};
   struct Button { const char *id, *back, *label, *key; };
   const Button buttons[] = {{"step.into", "step.back_into", "Into", "I"}, {"step.over", "step.back_over", "Over", "O"}, {"step.out", "step.back_out", "Out", "U"}};
   const float back_w = u(18);
   auto need = [&](bool keys) {
-    float w = Pen::button_width(running ? "Stop" : "Run", keys ? running ? "P" : "^R" : "", true);
+    float w = Pen::button_width(main.label, keys ? main.key : "", true);
     for (const Button& b : buttons) w += back_w + Pen::button_width(b.label, keys ? b.key : "");
     return w - u(theme::kGap);
   };
@@ -174,9 +179,8 @@ float ProgramPanel::draw_buttons(Context& c, const Pen& pen, const Area& a) {
     if (h && c.commands) c.commands->run(id);
   };
   Hit run;
-  const char* run_id = running ? "run.stop" : "run.again";
-  x += pen.button(run_id, x, a.y, running ? "Stop" : "Run", keys ? running ? "P" : "^R" : "", &run, true, enabled(run_id));
-  says(run, run_id);
+  x += pen.button(main.id, x, a.y, main.label, keys ? main.key : "", &run, true, enabled(main.id));
+  says(run, main.id);
   for (const Button& b : buttons) {
     const bool on = enabled(b.id);
     // The twin backwards is the narrow part at the left.
@@ -202,8 +206,11 @@ float ProgramPanel::draw_state(Context& c, const Pen& pen, const Area& a, float 
   const auto& p = theme::palette();
   std::string line = s.title.empty() ? s.message : s.title + ": " + s.message;
   if (s.run == RunState::kEnded && c.edit.dirty) line = "edited; " + std::string("Ctrl+R saves and runs");
-  const std::vector<Run> runs = {{Type::kBody, s.run == RunState::kEnded ? p.text : p.dim, line}};
-  const int lines = pen.rich_wrapped(a.x, base_of(y, u(20)), a.w, u(20), runs);
+  const bool paused = s.run == RunState::kPaused;
+  const std::vector<Run> runs = {{paused ? Type::kSemi : Type::kBody, paused || s.run == RunState::kEnded ? p.text : p.dim, line}};
+  const int lines = pen.rich_wrapped(a.x, base_of(y, u(20)), a.w, u(20), runs, false);
+  if (paused) pen.fill(a.x - u(theme::kPadX), y, a.w + 2 * u(theme::kPadX), float(lines) * u(20), color(p.select));
+  pen.rich_wrapped(a.x, base_of(y, u(20)), a.w, u(20), runs);
   y += float(lines) * u(20);
   if (s.run == RunState::kBuildingAgent) {
     pen.progress(a.x, y + u(4), a.w, s.progress);
@@ -231,8 +238,16 @@ void ProgramPanel::draw_source(Context& c, const Area& a) {
     const float y = source_list_.y(i), base = base_of(y, row);
     const int line = int(i) + 1;
     const bool here = line == shown_.line;
+    // A line with a breakpoint has its number on a plate; a click on the number sets one or takes it away.
+    const std::string place = "line:" + base_name(shown_.file) + ":" + std::to_string(line), text = place.find(' ') == std::string::npos ? place : "\"" + place + "\"";
+    const auto at = std::find_if(c.live.breakpoints.begin(), c.live.breakpoints.end(), [&](const LiveControl::Row& r) { return r.text == text && !r.once; });
+    const bool stops = at != c.live.breakpoints.end();
     ImGui::PushID(line);
-    const Hit over = hit("line", body.x, y, body.w - u(10), row);
+    const float gutter = u(22) + a.x - body.x;
+    const Hit mark = hit("break", body.x, y, gutter, row);
+    tip(mark, stops ? "The program stops at this line; a click takes the breakpoint away" : "A click sets a breakpoint at this line");
+    if (mark) c.live.wanted.push_back({stops ? LiveWish::Kind::kRemove : LiveWish::Kind::kAdd, stops ? at->id : 0, text});
+    const Hit over = hit("line", body.x + gutter, y, body.w - u(10) - gutter, row);
     ImGui::PopID();
     if (here) {
       pen.fill(body.x, y, body.w, row, color(p.select));
@@ -242,7 +257,8 @@ void ProgramPanel::draw_source(Context& c, const Area& a) {
     }
     const uint64_t hops = counts_.hops(shown_.file, line);
     const unsigned quiet = here ? p.text : p.faint;
-    pen.text_right(Type::kMono, a.x + u(18), base, quiet, std::to_string(line));
+    if (stops) pen.fill(a.x - u(2), y + u(2), u(22), row - u(4), color(at->enabled ? p.focus : p.line_strong), u(theme::kRadius));
+    pen.text_right(Type::kMono, a.x + u(18), base, stops ? p.sunken : mark.hovered ? p.text : quiet, std::to_string(line));
     const std::string count = hops ? count_text(hops) : "";
     const float count_w = hops ? text_width(Type::kMono, count) + u(8) : 0;
     pen.text_cut(here ? Type::kBold : Type::kMono, a.x + u(kGutter), base, a.w - u(kGutter) - count_w, here ? p.text : hops ? p.text : p.dim, lines_[size_t(i)]);

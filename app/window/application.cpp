@@ -20,11 +20,15 @@ Application::Application(WindowOptions o, std::unique_ptr<ProgramHandle> program
     : options_(std::move(o)), program_(std::move(program)), panels_(views::make_panels()), dialogs_(std::make_unique<Dialogs>(*this)),
       workspace_(&workspaces()[0]) {
   context_.commands = &commands_;
+  debugging_ = std::make_unique<Debugging>(*this, options_.live);
   register_commands(*this);
   if (!program_ && options_.program.start) program_ = make_program_handle(options_.program);
   guide_open_ = options_.first_run;
 }
-Application::~Application() { context_.memory->forget(); }  // it reads the session, which goes first
+Application::~Application() {
+  debugging_->session_changed();
+  context_.memory->forget();  // it reads the session, which goes first
+}
 
 // ---- sessions
 
@@ -38,6 +42,7 @@ Status Application::open(const std::string& path) {
 }
 
 void Application::show(std::unique_ptr<Session> s) {
+  debugging_->session_changed();
   context_.session = s.get();
   context_.forget();
   stepper_.forget();
@@ -110,10 +115,11 @@ std::string Application::title() const {
 std::string Application::busy_with() const {
   if (dialogs_->busy()) return "the palette's index";
   if (rebuild_) return "the layout";
-  if (session_ && session_->live()) return "a recording that grows";
+  if (session_ && session_->live() && !context_.live.stop) return "a recording that grows";
   if (session_ && !session_->progress().ready) return session_->progress().stage;
   if (other_ && !other_->progress().ready) return other_->progress().stage;
-  if (program_ && context_.program.run != views::ProgramState::Run::kEnded) return "the program";
+  if (context_.live.stop && context_.live.standing.asking) return "a question to the program";
+  if (program_ && context_.program.run != views::ProgramState::Run::kEnded && !context_.live.stop) return "the program";
   // A panel behind another one is not drawn, and does not take what was computed for it: it waits.
   for (const views::Panel* p : drawn_) if (p->busy()) return std::string("panel ") + p->title();
   return "";
@@ -183,10 +189,17 @@ void Application::set_display_scale(float s) {
 // ---- actions
 
 void Application::step(views::Step s) {
-  if (!session_ || !context_.selected) return;
+  if (!session_ || !context_.selected || debugging_->step(s)) return;
   const EventId to = stepper_.step(*session_, s, context_.selected);
   if (to) context_.select(to);
-  else say(views::why_not(s));
+  else if (!debugging_->step_past_end(s)) say(views::why_not(s));
+}
+
+void Application::show_stop(EventId e) {
+  stepper_.forget();
+  context_.select(e);
+  if (!drawn("Breakpoints")) use_workspace(*workspace("Debug"));
+  to_focus_ = "Breakpoints";
 }
 
 void Application::go_to(EventId e) {
@@ -259,6 +272,7 @@ void Application::frame() {
     if (settings_.layout != kLayoutVersion) rebuild_ = true, settings_.layout = kLayoutVersion;
   }
   watch_program();
+  debugging_->frame();
   select_default();
   run_keys();
   draw_menu();

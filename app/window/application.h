@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "app/window/debugging.h"
 #include "app/window/layout.h"
 #include "app/window/program_handle.h"
 #include "app/window/settings.h"
@@ -63,6 +64,8 @@ class Application {
   void focus_panel(std::string_view title);  // opens it when it is closed
   views::Panel* focused_panel() { return focused_; }
   void step(views::Step);
+  void show_stop(EventId);       // the program stands there
+  Debugging& debugging() { return *debugging_; }
   void go_to(EventId);
   void toggle_bookmark();
   void go_difference(bool forward);
@@ -90,6 +93,7 @@ class Application {
 
   WindowOptions options_;
   std::unique_ptr<ProgramHandle> program_;
+  std::unique_ptr<Debugging> debugging_;
   int recordings_seen_ = 0;
   Settings settings_;
   views::Context context_;

@@ -121,7 +121,18 @@ void register_commands(Application& a) {
 
   // Run
   t.add({"run.again", "Run again", "Runs the program again into a new recording; edits are saved first, after a question.", "Run", {kCtrl | ImGuiKey_R}, [&c] { return c.program.can_run_again; }, [&a] { a.run_again(); }, nullptr});
-  t.add({"run.stop", "Interrupt", "Interrupts the running program as Ctrl+C would, or stops building the agent.", "Run", {ImGuiKey_P, ImGuiKey_F6}, running, [&a] { if (a.program()) a.program()->interrupt(); }, nullptr});
+  auto stands = [&a] { return a.debugging().stands(); };
+  auto alive = [running, stands] { return running() || stands(); };
+  auto runs = [&c] { return c.program.run == views::ProgramState::Run::kRunning; };
+  t.add({"run.continue", "Continue", "The program that stands goes on to the next breakpoint; over recorded hops: goes to the next one that matches.", "Run", {ImGuiKey_C, ImGuiKey_F5}, [open, stands] { return stands() || open(); }, [&a] { a.debugging().go_on(); }, nullptr});
+  t.add({"run.continue_back", "Continue backwards", "Goes to the previous recorded hop that matches a breakpoint.", "Run", {kShift | ImGuiKey_C}, placed, [&a] { a.debugging().go_back(); }, nullptr});
+  t.add({"run.pause", "Pause", "The running program stops at its next hop.", "Run", {ImGuiKey_P, ImGuiKey_F6}, runs, [&a] { a.debugging().pause(); }, nullptr});
+  t.add({"run.to_here", "Run to here", "The program goes on until it comes to the line of the selected hop again.", "Run", {kCtrl | ImGuiKey_Enter}, [placed, alive] { return placed() && alive(); }, [&a] { a.debugging().run_to_here(); }, nullptr});
+  t.add({"run.stop", "Interrupt", "Interrupts the running program as Ctrl+C would, or stops building the agent.", "Run", {}, alive, [&a] { if (a.program()) a.program()->interrupt(); }, nullptr});
+  t.add({"run.kill", "End the program", "Ends the program at once; what it recorded stays.", "Run", {}, alive, [&a] { if (a.program()) a.program()->kill(); }, nullptr});
+  t.add({"break.here", "Breakpoint here", "Sets a breakpoint on the selected hop's operator and key, or takes it away; in Program: on its line.", "Run", {ImGuiKey_B, ImGuiKey_F9}, placed, [&a] { a.debugging().toggle_here(); }, nullptr});
+  t.add({"break.add", "Add breakpoint…", "Goes to the field in which breakpoints are written.", "Run", {}, nullptr, [&a, &c] { a.focus_panel("Breakpoints"); c.focus_field = "break"; }, nullptr});
+  t.add({"break.clear", "Remove all breakpoints", "Takes every breakpoint away.", "Run", {}, [&c] { return !c.live.breakpoints.empty(); }, [&a] { a.debugging().remove_all(); }, nullptr});
 
   // Help
   t.add({"help.palette", "Commands and objects…", "Finds any command, operator or line by typing a part of its name.", "Help", {kCtrl | kShift | ImGuiKey_P, ImGuiKey_F1}, nullptr, dialog(Dialogs::Kind::kPalette), nullptr});

@@ -7,7 +7,7 @@ namespace peel::app {
 namespace {
 
 constexpr Cut kDispatchCuts[] = {{0, 'l', .235f}, {0, 'd', .25f}, {2, 'r', .5f}, {0, 'l', .5f}};
-constexpr Place kDispatchPlaces[] = {{1, "Program"}, {4, "Trace"}, {0, "Why"}, {2, "Findings"}, {2, "Autograd"}, {2, "Query"}, {3, "Tensor"}, {3, "Operator"}, {3, "What if"}};
+constexpr Place kDispatchPlaces[] = {{1, "Program"}, {4, "Trace"}, {0, "Why"}, {2, "Findings"}, {2, "Autograd"}, {2, "Query"}, {2, "Breakpoints"}, {3, "Tensor"}, {3, "Operator"}, {3, "What if"}};
 constexpr Cut kAutogradCuts[] = {{0, 'd', .32f}, {1, 'r', .5f}};
 constexpr Place kAutogradPlaces[] = {{0, "Autograd"}, {1, "Trace"}, {1, "Program"}, {2, "Tensor"}, {2, "Why"}, {2, "Findings"}};
 constexpr Cut kMemoryCuts[] = {{0, 'd', .25f}, {1, 'r', .5f}};
@@ -17,10 +17,13 @@ constexpr Place kQueryPlaces[] = {{0, "Query"}, {1, "Trace"}, {1, "Why"}};
 constexpr Cut kTimelineCuts[] = {{0, 'd', .3f}, {1, 'r', .36f}, {1, 'r', .44f}};
 constexpr Place kTimelinePlaces[] = {{0, "Timeline"}, {1, "Trace"}, {3, "Program"}, {2, "Why"}, {2, "Autograd"}, {2, "Tensor"}};
 constexpr Place kComparePlaces[] = {{0, "Compare"}, {0, "Trace"}, {0, "Why"}, {0, "Program"}};
+constexpr Cut kDebugCuts[] = {{0, 'l', .235f}, {0, 'd', .36f}, {0, 'l', .5f}};
+constexpr Place kDebugPlaces[] = {{1, "Program"}, {3, "Trace"}, {0, "Why"}, {0, "Tensor"}, {2, "Breakpoints"}, {2, "Findings"}, {2, "Autograd"}};
 // In the order of Ctrl+1, Ctrl+2, ...
 constexpr Workspace kAll[] = {{"Dispatch", "Trace", kDispatchCuts, kDispatchPlaces},       {"Compare", "Compare", {}, kComparePlaces},
                               {"Memory", "Memory", kMemoryCuts, kMemoryPlaces},            {"Timeline", "Timeline", kTimelineCuts, kTimelinePlaces},
-                              {"Autograd", "Autograd", kAutogradCuts, kAutogradPlaces},    {"Query", "Query", kQueryCuts, kQueryPlaces}};
+                              {"Autograd", "Autograd", kAutogradCuts, kAutogradPlaces},    {"Query", "Query", kQueryCuts, kQueryPlaces},
+                              {"Debug", "Breakpoints", kDebugCuts, kDebugPlaces}};
 
 }  // namespace
 

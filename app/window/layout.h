@@ -6,7 +6,7 @@
 
 namespace peel::app {
 
-constexpr int kLayoutVersion = 4;  // raise it when a default below changes: kept layouts are then rebuilt
+constexpr int kLayoutVersion = 5;  // raise it when a default below changes: kept layouts are then rebuilt
 
 /// One cut of the window: part number `of` gives its `side` (l r u d), `share` of its size, to a new part.
 struct Cut { int of; char side; float share; };

@@ -29,6 +29,10 @@ class Started : public ProgramHandle {
     cancel_ = true;
     if (const auto r = running()) r->interrupt();
   }
+  void kill() override {
+    cancel_ = true;
+    if (const auto r = running()) r->kill();
+  }
   void run_again() override {
     cancel_ = true;
     if (const auto r = running()) r->kill();

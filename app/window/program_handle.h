@@ -16,6 +16,7 @@ class ProgramHandle {
   /// Grows with each recording whose file can be opened; 0 = none yet.
   virtual int recordings() const = 0;
   virtual void interrupt() = 0;   // as Ctrl-C; while the agent is being built: cancels that
+  virtual void kill() = 0;
   virtual void run_again() = 0;   // ends a running one first
   virtual int last_status() const = 0;  // of the last run that ended; -1 = none did
 };

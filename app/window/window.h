@@ -39,6 +39,8 @@ struct WindowOptions {
   std::string compare_path;  // a second session, to compare with; "" = none
   /// peel run: start this when the window opens, and again at "run again". Without `start`: post-mortem.
   Startable program;
+  /// Breakpoints, and the program's stops when there is one. Null: made by the window.
+  std::shared_ptr<LiveControl> live;
   bool first_run = false;  // `./dev run` and `peel run` of a sample: offers the four stops
   Screenshot screenshot;
 };

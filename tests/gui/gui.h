@@ -19,11 +19,12 @@ class FakeProgram : public app::ProgramHandle {
   views::ProgramState state() override { return state_; }
   int recordings() const override { return recordings_; }
   void interrupt() override { interrupts_++; }
+  void kill() override { kills_++; }
   void run_again() override { runs_++; }
   int last_status() const override { return -1; }
 
   views::ProgramState state_;
-  int recordings_ = 0, interrupts_ = 0, runs_ = 0;
+  int recordings_ = 0, interrupts_ = 0, runs_ = 0, kills_ = 0;
 };
 
 class Gui {

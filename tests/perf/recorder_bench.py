@@ -22,9 +22,10 @@ sys.path.insert(0, os.path.dirname(HERE))
 import harness  # noqa: E402
 
 BATCH, BATCHES = 2000, 12
-WAYS = ("stock", "off", "keys", "standard", "profiler", "profiler shapes+stack", "TorchDispatchMode", "DebugMode")
-RECORDED = {"off": "standard", "keys": "keys", "standard": "standard"}
-BOUNDS = {"off": "nothing measurable", "keys": "<= 30 ns a hop", "standard": "<= 90 ns a hop"}
+WAYS = ("stock", "off", "keys", "standard", "breakpoint", "profiler", "profiler shapes+stack", "TorchDispatchMode", "DebugMode")
+RECORDED = {"off": "standard", "keys": "keys", "standard": "standard", "breakpoint": "standard"}
+BREAK = "op:nothing_has_this_name key:CPU"  # of the way "breakpoint": looked at at every hop, never hit
+BOUNDS = {"off": "nothing measurable", "keys": "<= 30 ns a hop", "standard": "<= 90 ns a hop", "breakpoint": "one set that no hop matches; without one: standard"}
 
 
 # ---- in the measured process
@@ -125,7 +126,7 @@ def run_worker(way, folder, seconds=0.0, detail=None):
         status, out, err = harness.run([harness.python(), *command])
         session = None
     else:
-        status, out, err = harness.record(session, command, ["--detail", detail])
+        status, out, err = harness.record(session, command, ["--detail", detail, *(("--break", BREAK) if way == "breakpoint" else ())])
     if status != 0:
         raise SystemExit("%s ended with %d: %s" % (way, status, err))
     return json.loads(out) if out.strip() else None, session
@@ -177,7 +178,7 @@ def main():
     for way in WAYS[1:]:
         print("%-22s" % way + "".join("%16s" % ("%.0f (%.0f)" % (over[way][n], over[way][n] / hops[n])) for n in names) + "  " + BOUNDS.get(way, ""))
     print("\ntimes as dear as standard, a call")
-    for way in WAYS[4:]:
+    for way in WAYS[5:]:
         print("%-22s" % way + "".join("%16.1f" % (over[way][n] / max(over["standard"][n], 1.0)) for n in names)
               + ("  >= 4 wanted" if "stack" in way else ""))
 

@@ -11,6 +11,8 @@
 // to the arena under `definitions_mutex()`. Wrappers and OpInfos are never freed. Nothing here takes the
 // GIL or calls into Python on the recording path.
 #pragma once
+#include <Python.h>
+
 #include <ATen/core/dispatch/Dispatcher.h>
 
 #include <mutex>
@@ -20,6 +22,7 @@
 #include "tracer/wire/clock.h"
 #include "tracer/wire/link.h"
 #include "tracer/wire/ring.h"
+#include "tracer/wire/stopping.h"
 
 namespace peel::agent {
 
@@ -34,6 +37,11 @@ struct Wrapper : WrapperBase {
 
 struct Written { c10::TensorImpl* impl; uint32_t position, before; };
 
+inline uint32_t version_of(const c10::TensorImpl* i) {
+  const auto& v = i->version_counter_.version_counter_;
+  return v ? v->version_.load(std::memory_order_relaxed) : wire::kNoVersion;
+}
+
 /// A result that the hop that ended last has already described.
 struct LastResult { c10::TensorImpl* impl; uint64_t keyset; uint32_t version; uint16_t flags; };
 
@@ -43,10 +51,27 @@ constexpr uint32_t kStackCache = 2048;
 constexpr uint32_t kTlsCache = 64;
 constexpr uint32_t kNodeNames = 256;
 
+struct Values;
+/// The values of a hop, while its thread stands: typed or boxed.
+struct Held { const Values* typed = nullptr; const c10::IValue* boxed = nullptr; size_t count = 0; };
+
+/// What is remembered for breakpoints between the begin and the end of a hop; kept only while someone pays attention.
+struct Noticed {
+  std::vector<std::string> nodes;        // made by the hop at `depth`
+  uint32_t depth = 0;
+  bool contradiction = false;            // an inference tensor that requires grad came out
+  std::string error_type, error_message;
+  uint32_t error_depth = UINT32_MAX;     // the exception passed through the hop there last
+  struct { uint64_t storage = 0; uint32_t version = 0, depth = 0; } write;  // the last one that was told
+};
+
 struct Thread {
   wire::Producer ring;
   uint32_t depth = 0;          // open hops; may exceed kMaxDepth (those beyond aren't recorded)
   uint32_t process_epoch = 0;
+  wire::Control* control = nullptr;                       // nothing after fork, in the child
+  const std::atomic<uint32_t>* attention = nullptr;       // never null
+  uint32_t ring_index = 0;
   // thread-local words of PyTorch, looked up once
   const c10::impl::PODLocalDispatchKeySet* keysets = nullptr;
   const c10::AutogradState* autograd = nullptr;
@@ -60,6 +85,9 @@ struct Thread {
   struct NodeName { const void* type; uint32_t id; } node_names[kNodeNames] = {};
   struct ChainEntry { const void* code; const void* instruction; const void* check; uint32_t id; };
   std::vector<ChainEntry> chain;  // the last Python stack, outermost first
+  struct CodeFile { const void* code; const void* check; std::string path; bool own; } files[64] = {};
+  Noticed noticed;
+  wire::Stopping stopping;
   Frame frames[kMaxDepth];
 };
 
@@ -77,6 +105,8 @@ void start_recording();
 void stop_recording();
 bool wire_recording();                     // peel still wants records
 void lost(Thread*, const char* reason, uint64_t count = 1);
+bool peel_is_gone();
+bool finalizing();                         // Python ends: its lock can't be had any more
 
 // ---- define.cpp: definitions; each takes the mutex itself
 uint32_t intern(std::string_view);                    // string id
@@ -90,6 +120,7 @@ inline void ensure_defined(OpInfo* op) {
   if (__builtin_expect(op->epoch.load(std::memory_order_relaxed) != g_epoch.load(std::memory_order_relaxed), 0)) define_op(op);
 }
 uint32_t fallback_kernel_id(Wrapper*);
+std::string modes_text(uint64_t excluded);            // dispatch modes, transforms, autocast
 uint32_t intern_tls(Thread*, uint64_t included, uint64_t excluded, uint64_t extra);
 
 // ---- wrap.cpp: wrappers
@@ -110,6 +141,17 @@ void find_nodes(Thread*, Frame*, c10::TensorImpl* result);   // nodes made since
 void meet_node(Thread*, c10::TensorImpl* argument);          // a node made outside of any hop
 void write_node_run(Thread*, const void* node, int64_t graph_task);
 void install_backward_callback();
+std::string node_text(const void* node);              // its class, as grad_fn.name() says it
+const void* running_node();                           // null = none
+
+// ---- live.cpp: stops
+inline bool attention(const Thread* t) { return __builtin_expect(t->attention->load(std::memory_order_relaxed) != 0, 0); }
+void arrive(Thread*, Frame*, wire::Phase, const Held*);  // where attention() says so: may stand here
+void forget_standing();                                  // after fork, in the child: only this thread is there
+void set_questions(PyObject* locals, PyObject* threads); // callables that give rows: tuples of str
+
+// ---- look.cpp: values of tensors, read from memory without a kernel
+void tell_tensors(const Held&, wire::AnswerRows&);
 
 /// Writes a record that has a time and nothing behind it; its size and time are filled in.
 template <class Record>
@@ -143,6 +185,8 @@ const GpuPart* gpu_part();                            // null = not loaded
 // ---- frames.cpp: Python's stack, read without the GIL (a thread's own frames stand still while it is in a kernel)
 void* python_frame(Thread*);                          // innermost, null = none
 uint32_t python_stack(Thread*, void* innermost);      // stack id
+struct UserPlace { std::string file; int line = 0; const void* frame = nullptr; const void* instruction = nullptr; };
+UserPlace user_place(Thread*);                        // the innermost line of the user's own; file "" = none
 
 // ---- symbols.cpp
 struct Range { uintptr_t at; uint32_t size; };

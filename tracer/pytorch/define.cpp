@@ -189,6 +189,8 @@ void fallbacks_locked(uint32_t epoch) {
 constexpr size_t kOps = 1 << 15;
 std::atomic<OpInfo*> g_ops[kOps];
 
+}  // namespace
+
 std::string modes_text(uint64_t excluded) {
   std::string s;
   const auto add = [&](std::string_view x) { s += s.empty() ? "" : ", "; s += x; };
@@ -212,8 +214,6 @@ std::string modes_text(uint64_t excluded) {
       add(std::string("autocast ") + c.name + " " + c10::toString(at::autocast::get_autocast_dtype(c.device)));
   return s;
 }
-
-}  // namespace
 
 uint32_t intern(std::string_view s) {
   std::lock_guard<std::mutex> lock(definitions_mutex());

@@ -112,6 +112,21 @@ void* python_frame(Thread* t) {
   return f;
 }
 
+UserPlace user_place(Thread* t) {
+  for (auto* f = static_cast<PyFrame*>(python_frame(t)); f; f = caller(f)) {
+    PyCodeObject* code = is_python(f) ? code_of(f) : nullptr;
+    if (!code) continue;
+    const void* check = check_of(code);
+    auto& file = t->files[(reinterpret_cast<uintptr_t>(code) >> 5) % std::size(t->files)];
+    if (file.code != code || file.check != check) {
+      const std::string path = text_of(code->co_filename);
+      file = {code, check, path, !wire::is_library_file(path)};
+    }
+    if (file.own) return {file.path, line_of(code, instruction(f)), f, instruction(f)};
+  }
+  return {};
+}
+
 uint32_t python_stack(Thread* t, void* innermost) {
   struct Here { PyCodeObject* code; const void* at; };
   Here here[kMaxFrames];

@@ -61,12 +61,15 @@ struct Frame {
   void* python_frame;       // innermost Python frame at the start
   uint32_t stack;           // its stack id
   uint32_t written_first;   // index into Thread::written
+  uint16_t key;             // DispatchKey
+  wire::HopKind kind;
   bool fallback_calls;      // Wrapper::calls_again of its kernel
   bool raised;
   bool standard;            // began with values
 };
 
 struct Thread;
+struct Held;
 extern __thread Thread* tl_thread __attribute__((tls_model("initial-exec")));
 Thread* open_thread();                     // null when this thread can't be recorded
 inline Thread* this_thread() { return tl_thread ? tl_thread : open_thread(); }
@@ -78,7 +81,8 @@ struct Look { uint64_t keys = 0, generators = 0, fingerprint = 0; };
 /// `caller`: where on the stack the return address of the entry point lies (PEEL_CALLER there).
 Frame* begin_hop(Thread*, WrapperBase*, OpInfo*, uint64_t keyset, const Look&, const void* const* caller, bool boxed, bool* values);
 #define PEEL_CALLER (static_cast<const void* const*>(__builtin_frame_address(0)) + 1)
-void end_hop(Thread*, Frame*);
+/// `results`: what a thread that stops here can be asked about.
+void end_hop(Thread*, Frame*, const Held* results = nullptr);
 void raise_hop(Thread*, Frame*);                      // in a catch block: records the exception in flight
 void put_tensor(Thread*, uint32_t place, c10::TensorImpl*, uint16_t flags);
 void put_result(Thread*, Frame*, uint32_t place, c10::TensorImpl*);

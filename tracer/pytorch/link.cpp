@@ -30,10 +30,7 @@ char g_name[64];
 // Set once a thread's own data is being destroyed: later hops of the dying thread are not recorded.
 __thread bool tl_dying = false;
 
-bool peel_is_gone(void*) {
-  pollfd p{g_socket, POLLIN, 0};
-  return poll(&p, 1, 0) > 0 && (p.revents & (POLLHUP | POLLERR)) != 0;
-}
+bool gone(void*) { return peel_is_gone(); }
 
 void thread_ends(void* p) {
   auto* t = static_cast<Thread*>(p);
@@ -63,7 +60,7 @@ bool share_memory(std::string* why_not) {
     g_memory.close();
     return *why_not = std::string("peel does not answer: ") + strerror(errno), false;
   }
-  if (!g_arena.open(g_memory, &peel_is_gone)) return *why_not = "shared memory cannot be mapped", false;
+  if (!g_arena.open(g_memory, &gone)) return *why_not = "shared memory cannot be mapped", false;
   wire::Hello hello{};
   hello.magic = wire::kMagic;
   hello.version = wire::kVersion;
@@ -96,8 +93,11 @@ void after_fork_child() {
   definitions_mutex().unlock();
   const uint32_t detail = g_detail.exchange(kOff);
   ++g_process_epoch;
+  forget_standing();
   if (Thread* t = tl_thread) {
+    static const std::atomic<uint32_t> nobody{0};
     t->ring.forget();
+    t->attention = &nobody;
     pthread_setspecific(g_key, nullptr);
     tl_thread = nullptr;  // the old Thread is left alone: its frames belong to hops that the parent finishes
   }
@@ -115,12 +115,24 @@ void after_fork_child() {
 
 }  // namespace
 
+bool peel_is_gone() {
+  pollfd p{g_socket, POLLIN, 0};
+  return poll(&p, 1, 0) > 0 && (p.revents & (POLLHUP | POLLERR)) != 0;
+}
+bool finalizing() {
+#if PY_VERSION_HEX >= 0x030d0000
+  return Py_IsFinalizing();
+#else
+  return _Py_IsFinalizing();
+#endif
+}
+
 std::mutex& definitions_mutex() {
   static auto* m = new std::mutex();
   return *m;
 }
 wire::ArenaWriter& arena() { return g_arena; }
-bool wire_recording() { return g_memory.control && g_memory.control->recording.load(std::memory_order_relaxed) != 0 && !peel_is_gone(nullptr); }
+bool wire_recording() { return g_memory.control && g_memory.control->recording.load(std::memory_order_relaxed) != 0 && !peel_is_gone(); }
 void stop_recording() { g_detail.store(kOff); }
 
 bool connect_to_peel(const char* name, std::string* why_not) {
@@ -148,12 +160,15 @@ Thread* open_thread() {
   if (index == wire::kMaxRings) return nullptr;
   auto* t = new Thread();
   const auto os_id = static_cast<uint64_t>(gettid());
-  if (!t->ring.open(g_memory, index, os_id, g_on_full, &peel_is_gone, nullptr, kPopulate)) {
+  if (!t->ring.open(g_memory, index, os_id, g_on_full, &gone, nullptr, kPopulate)) {
     g_memory.control->ring[index].state.store(wire::kFree);
     delete t;
     return nullptr;
   }
   t->process_epoch = g_process_epoch;
+  t->control = g_memory.control;
+  t->attention = &g_memory.control->live.attention;
+  t->ring_index = index;
   t->keysets = &c10::impl::raw_local_dispatch_key_set;
   t->autograd = &c10::AutogradState::get_tls_state();
   char name[16] = "";

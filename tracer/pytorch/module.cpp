@@ -153,6 +153,12 @@ PyObject* registered(PyObject*, PyObject* name) {  // registered(operator or Non
   wrap_new(text);
   Py_RETURN_NONE;
 }
+PyObject* answers(PyObject*, PyObject* args) {
+  PyObject *locals = nullptr, *threads = nullptr;
+  if (!PyArg_ParseTuple(args, "OO", &locals, &threads)) return nullptr;
+  set_questions(locals, threads);
+  Py_RETURN_NONE;
+}
 PyObject* tables_changed(PyObject*, PyObject*) {
   g_epoch.fetch_add(1);
   Py_RETURN_NONE;
@@ -202,6 +208,7 @@ PyMethodDef kMethods[] = {
     {"start", &start, METH_NOARGS, "Recording begins."},
     {"stop", &stop, METH_NOARGS, "Recording ends; wrappers stay and do nothing."},
     {"registered", &registered, METH_O, "Kernels were registered for that operator (None: somewhere): wraps them."},
+    {"answers", &answers, METH_VARARGS, "answers(locals, threads): what answers questions about Python while a thread stands."},
     {"tables_changed", &tables_changed, METH_NOARGS, "Registrations were removed: tables are looked at again."},
     {"patch_module_type", &patch_module_type, METH_O, "Calls of this nn.Module type become spans."},
     {"in_backward_span", &in_backward_span, METH_O, "The function, with a backward span around each call."},

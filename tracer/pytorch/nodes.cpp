@@ -53,19 +53,19 @@ PyObject* object_of(const N* n) {
   else return n->obj;
 }
 
-/// A node's class, as `grad_fn.name()` says it, without its namespace. Custom functions have the name of
-/// their Python class.
+/// The Python type of a custom function; null: another node.
+PyTypeObject* python_type(const Node* n) {
+  if (strcmp(typeid(*n).name(), "N5torch8autograd6PyNodeE")) return nullptr;  // its type_info is not exported
+  auto* object = object_of(static_cast<const torch::autograd::PyNode*>(n));
+  return object ? Py_TYPE(object) : nullptr;
+}
+
 uint32_t name_of(Thread* t, const Node* n) {
-  const std::type_info& type = typeid(*n);
-  const void* key = &type;
-  const char* python = nullptr;
-  if (!strcmp(type.name(), "N5torch8autograd6PyNodeE")) {  // its type_info is not exported
-    auto* object = object_of(static_cast<const torch::autograd::PyNode*>(n));
-    if (object) python = Py_TYPE(object)->tp_name, key = Py_TYPE(object);
-  }
+  const PyTypeObject* python = python_type(n);
+  const void* key = python ? static_cast<const void*>(python) : &typeid(*n);
   auto& c = t->node_names[(reinterpret_cast<uintptr_t>(key) >> 4) % kNodeNames];
   if (c.type == key) return c.id;
-  const uint32_t id = intern(python ? std::string(python) : short_name(type.name()));
+  const uint32_t id = intern(node_text(n));
   c = {key, id};
   return id;
 }
@@ -96,6 +96,12 @@ void write_node(Thread* t, const Node* n, const c10::TensorImpl* output, bool la
   t->ring.publish(words);
 }
 
+void notice_node(Thread* t, const Node* n) {
+  Noticed& seen = t->noticed;
+  if (seen.depth != t->depth) seen.nodes.clear(), seen.depth = t->depth;
+  seen.nodes.push_back(node_text(n));
+}
+
 /// Records a node and what it leads to, as far as that is new. Nodes numbered from `low` on were made by
 /// this hop; others are only met here.
 void walk(Thread* t, const Node* first, uint64_t low, const c10::TensorImpl* output) {
@@ -106,6 +112,7 @@ void walk(Thread* t, const Node* first, uint64_t low, const c10::TensorImpl* out
     todo.pop_back();
     const bool made_here = n->sequence_nr_ >= low && n->sequence_nr_ != UINT64_MAX;
     write_node(t, n, n == first ? output : nullptr, !made_here);
+    if (made_here && attention(t)) notice_node(t, n);
     for (const auto& e : n->next_edges_)
       if (const Node* next = e.function.get(); next && !seen(t, next)) todo.push_back(next);
   }
@@ -130,6 +137,14 @@ void run_ends(const at::RecordFunction&, at::ObserverContext* c) {
 }
 
 }  // namespace
+
+/// Without its namespace; custom functions have the name of their Python class.
+std::string node_text(const void* node) {
+  const auto* n = static_cast<const Node*>(node);
+  const PyTypeObject* python = python_type(n);
+  return python ? python->tp_name : short_name(typeid(*n).name());
+}
+const void* running_node() { return torch::autograd::get_current_node().get(); }
 
 void find_nodes(Thread* t, Frame* f, c10::TensorImpl* result) {
   if (const Node* n = grad_fn_of(result)) walk(t, n, f->sequence, result);

@@ -125,11 +125,6 @@ uint16_t tensor_flags(c10::TensorImpl* i, torch::autograd::AutogradMeta* m) {
   return f;
 }
 
-inline uint32_t version_of(const c10::TensorImpl* i) {
-  const auto& v = i->version_counter_.version_counter_;
-  return v ? v->version_.load(std::memory_order_relaxed) : wire::kNoVersion;
-}
-
 inline uint8_t layout_of(const c10::TensorImpl* i) {
   const auto ks = i->key_set_;
   if (__builtin_expect(!ks.has_any(c10::sparse_ks | c10::sparse_csr_ks | c10::mkldnn_ks), 1)) return static_cast<uint8_t>(c10::Layout::Strided);
@@ -307,6 +302,8 @@ Frame* begin_hop(Thread* t, WrapperBase* base, OpInfo* op, uint64_t keyset, cons
   f->keyset = keyset;
   f->fingerprint = l.fingerprint;
   f->caller = caller;
+  f->key = b->key;
+  f->kind = kind;
   f->fallback_calls = w->calls_again;
   f->raised = false;
   f->standard = standard;
@@ -339,13 +336,18 @@ static Frame* begin_plain(Thread* t, wire::HopKind kind, uint32_t op_id, OpInfo*
   f->op = op;
   f->python_frame = frame;
   f->stack = stack;
+  f->keyset = keyset;
+  f->key = key;
+  f->kind = kind;
   f->written_first = static_cast<uint32_t>(t->written.size());
   return f;
 }
 
 bool begin_node_run(Thread* t, const void* node, int64_t graph_task) {
-  if (!begin_plain(t, wire::HopKind::kBackwardNode, 0, nullptr, 0)) return false;
+  Frame* f = begin_plain(t, wire::HopKind::kBackwardNode, 0, nullptr, 0);
+  if (!f) return false;
   write_node_run(t, node, graph_task);
+  if (attention(t)) arrive(t, f, wire::Phase::kBefore, nullptr);
   return true;
 }
 
@@ -360,6 +362,11 @@ void record_missing(Thread* t, OpInfo* op, c10::DispatchKey key) {
   if (parent && parent->op == op && functionality && (parent->keyset & bits) == bits) keyset = parent->keyset & (backends | functionality | (functionality - 1));
   if (Frame* f = begin_plain(t, wire::HopKind::kMissingKernel, op->id, op, static_cast<uint16_t>(key), keyset)) {
     f->raised = true;
+    if (attention(t)) {
+      t->noticed.error_type = "NotImplementedError";
+      t->noticed.error_message = std::string("no kernel at ") + c10::toString(key);
+      arrive(t, f, wire::Phase::kBefore, nullptr);
+    }
     end_hop(t, f);
   }
 }
@@ -371,7 +378,7 @@ void leave(Thread* t, Frame* f) {
   if (t->last_depth != t->depth + 1) t->last_count = 0;
 }
 
-void end_hop(Thread* t, Frame* f) {
+void end_hop(Thread* t, Frame* f, const Held* results) {
   if (f->written_first < t->written.size()) {
     for (size_t i = f->written_first; i < t->written.size(); i++) {
       const Written& w = t->written[i];
@@ -385,7 +392,10 @@ void end_hop(Thread* t, Frame* f) {
       r->after = version_of(w.impl);
       t->ring.publish(kWords(sizeof(wire::Write)));
     }
+    if (attention(t)) arrive(t, f, wire::Phase::kAfter, results);
     t->written.resize(f->written_first);
+  } else if (attention(t)) {
+    arrive(t, f, wire::Phase::kAfter, results);
   }
   t->last_depth = t->depth;
   --t->depth;
@@ -411,6 +421,7 @@ void put_result(Thread* t, Frame* f, uint32_t place, c10::TensorImpl* i) {
   auto* m = meta_of(i);
   if (m && m->grad_fn_ && at::sequence_number::peek() != f->sequence) find_nodes(t, f, i);
   const uint16_t flags = tensor_flags(i, m);
+  if (__builtin_expect((flags & (wire::kInference | wire::kRequiresGrad)) == (wire::kInference | wire::kRequiresGrad), 0)) t->noticed.contradiction = true;
   const uint32_t version = version_of(i);
   const uint64_t keyset = i->key_set_.raw_repr();
   for (uint32_t k = 0; k < t->last_count; k++) {
@@ -496,6 +507,7 @@ void raise_hop(Thread* t, Frame* f) {
   }
   f->raised = true;
   t->last_count = 0;
+  if (attention(t)) t->noticed.error_type = type, t->noticed.error_message = message;
   end_hop(t, f);
 }
 
@@ -533,18 +545,23 @@ void boxed_thunk(c10::OperatorKernel* functor, const c10::OperatorHandle& handle
       else if (args[i].isTensorList()) for (const auto& e : args[i].toListRef()) note_written(t, static_cast<uint32_t>(i), e.unsafeToTensorImpl());
     }
   }
+  if (attention(t)) {
+    const Held held{nullptr, args, n};
+    arrive(t, f, wire::Phase::kBefore, &held);
+  }
   try {
     w->original.callBoxed(handle, ks, stack);
   } catch (...) {
     raise_hop(t, f);
     throw;
   }
+  const size_t m = op->returns <= stack->size() ? op->returns : stack->size();
   if (f->standard) {
     leave(t, f);
-    const size_t m = op->returns <= stack->size() ? op->returns : stack->size();
     for (size_t i = 0; i < m; i++) put_ivalue(t, wire::place(static_cast<uint32_t>(i)), (*stack)[stack->size() - m + i], wire::kResultBit, f);
   }
-  end_hop(t, f);
+  const Held held{nullptr, stack->data() + (stack->size() - m), m};
+  end_hop(t, f, &held);
 }
 
 }  // namespace peel::agent

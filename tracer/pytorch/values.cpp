@@ -207,6 +207,10 @@ Frame* begin_typed(Thread* t, WrapperBase* w, uint64_t keyset, const Values& v, 
   if (values) for (uint32_t i = 0; i < v.count; i++) put_any(t, wire::place(i), v.tags[i], v.at[i]);
   if (f->standard && w->op->written)
     for (uint32_t i = 0; i < v.count; i++) if (w->op->written >> i & 1) note_any(t, i, v.tags[i], v.at[i]);
+  if (attention(t)) {
+    const Held held{&v};
+    arrive(t, f, wire::Phase::kBefore, &held);
+  }
   return f;
 }
 
@@ -222,7 +226,8 @@ void end_typed(Thread* t, Frame* f, const Values& v) {
       } else put_any(t, p, v.tags[i], v.at[i]);
     }
   }
-  end_hop(t, f);
+  const Held held{&v};
+  end_hop(t, f, &held);
 }
 
 void put_ivalue(Thread* t, uint32_t p, const c10::IValue& v, uint64_t result_bit, Frame* f) {

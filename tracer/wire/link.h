@@ -14,9 +14,11 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "tracer/wire/control.h"
+
 namespace peel::wire {
 
-constexpr uint64_t kControlBytes = 256 * 1024;
+constexpr uint64_t kControlBytes = 512 * 1024;
 constexpr uint64_t kArenaBytes = 64ull << 20;
 constexpr uint32_t kMaxRings = 1024;
 constexpr uint64_t kDefaultRingBytes = 16ull << 20;  // PEEL_RING_MIB changes it; a power of two
@@ -61,6 +63,8 @@ struct Control {
   alignas(64) std::atomic<uint64_t> arena_head;  // bytes, as for rings
   alignas(64) std::atomic<uint64_t> arena_tail;
   alignas(128) RingControl ring[kMaxRings];
+  Live live;               // control.h
+  Stand stand[kMaxRings];
 };
 static_assert(sizeof(Control) <= kControlBytes);
 

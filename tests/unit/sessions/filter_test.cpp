@@ -1,10 +1,10 @@
 #include "sessions/filter.h"
-#include "sessions/glob.h"
 #include "tests/catch.h"
 #include "tests/unit/sessions/made_session.h"
 
 using namespace peel;
 using namespace peel::test;
+using wire::glob_match;
 
 namespace {
 

@@ -1,0 +1,183 @@
+// Values of tensors while a thread stands. They are read from memory, element by element: no kernel of the program's runs, no
+// stream is waited for, and nothing is allocated in its pools.
+#include <ATen/core/IListRef.h>
+#include <ATen/core/List.h>
+
+#include <charconv>
+#include <cmath>
+#include <complex>
+
+#include "tracer/pytorch/agent.h"
+#include "tracer/pytorch/thunk.h"
+
+namespace peel::agent {
+namespace {
+
+constexpr int64_t kMostElements = 1 << 22;  // looked at; a second at most
+constexpr int64_t kShown = 6;
+
+struct Seen {
+  int64_t count = 0, nan = 0, infinite = 0;
+  double least = INFINITY, most = -INFINITY, sum = 0;
+  std::string first;
+};
+
+std::string number_text(double x) {
+  char text[32];
+  const auto end = std::to_chars(text, text + sizeof text, x, std::chars_format::general, 6);
+  return std::string(text, end.ptr);
+}
+template <class T>
+std::string value_text(T x) {
+  if constexpr (std::is_same_v<T, bool>) return x ? "True" : "False";
+  else if constexpr (std::is_integral_v<T>) return std::to_string(x);
+  else return number_text(static_cast<double>(x));
+}
+
+template <class T>
+void see(Seen& s, T x) {
+  const double d = static_cast<double>(x);
+  s.count++;
+  if (std::isnan(d)) s.nan++;
+  else {
+    s.least = std::min(s.least, d), s.most = std::max(s.most, d);
+    if (std::isinf(d)) s.infinite++;
+    else s.sum += d;
+  }
+  if (s.count <= kShown) s.first += (s.first.empty() ? "" : ", ") + value_text(x);
+}
+template <class T>
+void see(Seen& s, c10::complex<T> x) {  // no order: only what is finite is counted
+  s.count++;
+  const double re = static_cast<double>(x.real()), im = static_cast<double>(x.imag());
+  if (std::isnan(re) || std::isnan(im)) s.nan++;
+  else if (std::isinf(re) || std::isinf(im)) s.infinite++;
+  if (s.count <= kShown) s.first += (s.first.empty() ? "" : ", ") + number_text(re) + (im < 0 || std::signbit(im) ? "" : "+") + number_text(im) + "j";
+}
+
+/// All elements in order, the last dimension fastest, up to kMostElements.
+template <class T>
+void see_all(Seen& s, const c10::TensorImpl* i, bool negative, bool conjugate) {
+  const T* data = static_cast<const T*>(i->storage_.unsafeGetStorageImpl()->data_ptr_.get()) + i->storage_offset_;
+  const auto dims = static_cast<int64_t>(i->sizes_and_strides_.size());
+  std::vector<int64_t> at(static_cast<size_t>(dims));
+  int64_t offset = 0;
+  for (int64_t left = std::min(i->numel_, kMostElements); left > 0; left--) {
+    T x = data[offset];
+    if constexpr (!std::is_same_v<T, bool>) if (negative) x = static_cast<T>(-x);
+    if constexpr (requires { x.imag(); }) if (conjugate) x = T(x.real(), -x.imag());
+    see(s, x);
+    for (int64_t d = dims; d-- > 0;) {
+      const int64_t stride = i->sizes_and_strides_.stride_at_unchecked(static_cast<size_t>(d));
+      offset += stride;
+      if (++at[static_cast<size_t>(d)] < i->sizes_and_strides_.size_at_unchecked(static_cast<size_t>(d))) break;
+      offset -= at[static_cast<size_t>(d)] * stride;
+      at[static_cast<size_t>(d)] = 0;
+    }
+  }
+}
+
+/// "" = seen.
+std::string look(const c10::TensorImpl* i, Seen& s) {
+  using K = c10::DispatchKey;
+  const auto ks = i->key_set_;
+  const auto device = i->device_opt_;
+  if (ks.has_any(c10::sparse_ks | c10::sparse_csr_ks | c10::mkldnn_ks)) return "its values are not strided";
+  if (ks.has(K::FuncTorchBatched) || ks.has(K::FuncTorchGradWrapper) || ks.has(K::Functionalize)) return "it wraps another tensor, which has the values";
+  if (i->has_symbolic_sizes_strides_) return "its sizes are symbolic";
+  if (ks.has_backend(c10::BackendComponent::MetaBit) || (device && device->type() == c10::DeviceType::Meta)) return "meta tensors have no values";
+  if (!device || device->type() != c10::DeviceType::CPU) return "its values are on " + (device ? device->str() : std::string("no device")) + ", which is not read while the program stands";
+  if (i->numel_ == 0) return "";
+  const c10::StorageImpl* storage = i->storage_.unsafeGetStorageImpl();
+  if (!storage || !storage->data_ptr_.get()) return "it has no memory";
+  const auto type = i->data_type_.toScalarType();
+  // Sizes and strides are believed only as far as they stay in the storage.
+  const size_t element = c10::elementSize(type);
+  __int128 low = i->storage_offset_, high = low;
+  for (size_t d = 0; d < i->sizes_and_strides_.size(); d++) {
+    const __int128 reach = static_cast<__int128>(i->sizes_and_strides_.size_at_unchecked(d) - 1) * i->sizes_and_strides_.stride_at_unchecked(d);
+    (reach < 0 ? low : high) += reach;
+  }
+  if (low < 0 || (high + 1) * static_cast<__int128>(element) > static_cast<__int128>(storage->nbytes())) return "its sizes reach beyond its storage";
+  const bool neg = ks.has(K::Negative), conj = ks.has(K::Conjugate);
+  switch (type) {
+    case c10::ScalarType::Float: see_all<float>(s, i, neg, conj); return "";
+    case c10::ScalarType::Double: see_all<double>(s, i, neg, conj); return "";
+    case c10::ScalarType::Half: see_all<c10::Half>(s, i, neg, conj); return "";
+    case c10::ScalarType::BFloat16: see_all<c10::BFloat16>(s, i, neg, conj); return "";
+    case c10::ScalarType::Long: see_all<int64_t>(s, i, neg, conj); return "";
+    case c10::ScalarType::Int: see_all<int32_t>(s, i, neg, conj); return "";
+    case c10::ScalarType::Short: see_all<int16_t>(s, i, neg, conj); return "";
+    case c10::ScalarType::Char: see_all<int8_t>(s, i, neg, conj); return "";
+    case c10::ScalarType::Byte: see_all<uint8_t>(s, i, neg, conj); return "";
+    case c10::ScalarType::Bool: see_all<bool>(s, i, neg, conj); return "";
+    case c10::ScalarType::ComplexFloat: see_all<c10::complex<float>>(s, i, neg, conj); return "";
+    case c10::ScalarType::ComplexDouble: see_all<c10::complex<double>>(s, i, neg, conj); return "";
+    default: return std::string("values of dtype ") + c10::toString(type) + " are not read";
+  }
+}
+
+void tell(wire::AnswerRows& rows, size_t position, int64_t index, const c10::TensorImpl* i) {
+  if (!i || i == static_cast<const c10::TensorImpl*>(c10::UndefinedTensorImpl::singleton())) return;
+  char address[20];
+  *std::to_chars(address, address + sizeof address - 1, reinterpret_cast<uintptr_t>(i->storage_.unsafeGetStorageImpl()), 16).ptr = 0;
+  const std::string where = std::to_string(position), in_list = std::to_string(index);
+  Seen s;
+  if (const std::string why_not = look(i, s); !why_not.empty()) {
+    rows.row({where, in_list, address, why_not});
+    return;
+  }
+  const auto n = [](int64_t x) { return std::to_string(x); };
+  const bool ordered = s.least <= s.most;
+  const int64_t finite = s.count - s.nan - s.infinite;
+  rows.row({where, in_list, address, n(s.count), ordered ? number_text(s.least) : "", ordered ? number_text(s.most) : "",
+            ordered && finite ? number_text(s.sum / static_cast<double>(finite)) : "", n(s.nan), n(s.infinite), s.first + (i->numel_ > kShown ? ", ..." : "")});
+}
+
+void tell(wire::AnswerRows& rows, size_t position, Tag tag, const void* at) {
+  int64_t index = 0;
+  switch (tag) {
+    case Tag::kTensor: return tell(rows, position, -1, static_cast<const at::Tensor*>(at)->unsafeGetTensorImpl());
+    case Tag::kMaybeTensor:
+      if (const auto& x = *static_cast<const std::optional<at::Tensor>*>(at)) tell(rows, position, -1, x->unsafeGetTensorImpl());
+      return;
+    case Tag::kTensors:
+      for (const at::Tensor& x : *static_cast<const at::TensorList*>(at)) tell(rows, position, index++, x.unsafeGetTensorImpl());
+      return;
+    case Tag::kTensorRefs:
+      for (const at::Tensor& x : *static_cast<const at::ITensorListRef*>(at)) tell(rows, position, index++, x.unsafeGetTensorImpl());
+      return;
+    case Tag::kTensorVector:
+      for (const at::Tensor& x : *static_cast<const std::vector<at::Tensor>*>(at)) tell(rows, position, index++, x.unsafeGetTensorImpl());
+      return;
+    case Tag::kMaybeTensors: {
+      const auto& xs = *static_cast<const c10::List<std::optional<at::Tensor>>*>(at);
+      for (size_t k = 0; k < xs.size(); k++)
+        if (const std::optional<at::Tensor> x = xs.get(k)) tell(rows, position, static_cast<int64_t>(k), x->unsafeGetTensorImpl());
+      return;
+    }
+    default: return;
+  }
+}
+
+}  // namespace
+
+void tell_tensors(const Held& held, wire::AnswerRows& rows) {
+  if (held.typed) {
+    for (uint32_t i = 0; i < held.typed->count; i++) tell(rows, i, held.typed->tags[i], held.typed->at[i]);
+    return;
+  }
+  for (size_t i = 0; i < held.count; i++) {
+    const c10::IValue& v = held.boxed[i];
+    if (v.isTensor()) tell(rows, i, -1, v.unsafeToTensorImpl());
+    else if (v.isList()) {
+      int64_t index = 0;
+      for (const auto& e : v.toListRef()) {
+        if (e.isTensor()) tell(rows, i, index, e.unsafeToTensorImpl());
+        index++;
+      }
+    }
+  }
+}
+
+}  // namespace peel::agent

@@ -1,0 +1,167 @@
+#include "views/stops.h"
+
+#include <algorithm>
+
+#include "imgui.h"
+#include "imgui_stdlib.h"  // wants imgui.h before it
+#include "views/pen.h"
+#include "views/words.h"
+
+namespace peel::views {
+namespace {
+
+using theme::color;
+using theme::Type;
+using theme::u;
+
+constexpr float kRow = 24, kListWidth = 300, kNameWidth = 74;
+
+class StopsPanel : public Panel {
+ public:
+  const char* title() const override { return "Breakpoints"; }
+  const char* help() const override { return "Where the program stops; while it stands: arguments with values, Python's variables, threads."; }
+  void draw(Context&) override;
+  std::string copy_text(Context&) override;
+
+ private:
+  void draw_breakpoints(Context&, const Area&);
+  void draw_row(Context&, const Pen&, const Area&, float y, const LiveControl::Row&);
+  void draw_standing(Context&, const Area&);
+  float draw_arguments(const Context&, const Pen&, const Area&, float y);
+  float draw_python(const Pen&, const Area&, float y, const Standing&);
+
+  std::string text_;
+  uint64_t added_ = 0;
+};
+
+void StopsPanel::draw(Context& c) {
+  const Area a = panel_area();
+  const bool stands = c.live.stop.has_value();
+  const float list = stands ? std::min(u(kListWidth), a.w * .4f) : a.w;
+  draw_breakpoints(c, {a.x, a.y, list, a.h});
+  if (!stands) return;
+  const float x = a.x + list + u(theme::kPadX);
+  Pen().vline(x - u(theme::kPadX) / 2, a.y, a.h, color(theme::palette().line));
+  draw_standing(c, {x + u(6), a.y, a.right() - x - u(6), a.h});
+}
+
+void StopsPanel::draw_breakpoints(Context& c, const Area& a) {
+  const Pen pen;
+  const auto& p = theme::palette();
+  ImGui::SetCursorScreenPos({a.x, a.y});
+  ImGui::SetNextItemWidth(a.w);
+  if (c.focus_field == "break") ImGui::SetKeyboardFocusHere(), c.focus_field.clear();
+  const bool enter = ImGui::InputTextWithHint("##break", "Add:  op:addmm key:AutogradCPU   line:14   error:   (Enter)", &text_, ImGuiInputTextFlags_EnterReturnsTrue);
+  tip({.hovered = ImGui::IsItemHovered()},
+      "Terms of the filter language, all of which must hold; also node:  write:  write:self  finding:  has:KEY  grad:off  hit:10");
+  if (enter && !text_.empty()) c.live.wanted.push_back({LiveWish::Kind::kAdd, 0, text_});
+  if (added_ != c.live.added) added_ = c.live.added, text_.clear();
+  float y = a.y + u(32);
+  if (!c.live.note.empty()) {
+    pen.text_cut(Type::kSmall, a.x, base_of(y, u(18)), a.w, p.text, c.live.note);
+    y += u(20);
+  }
+  if (c.live.breakpoints.empty()) {
+    pen.empty({a.x, y, a.w, a.bottom() - y}, "No breakpoints", "B sets one at the selected hop. The program stops there; C goes on. Over a recording C goes to the next hop that matches.");
+    return;
+  }
+  for (const LiveControl::Row& r : c.live.breakpoints) {
+    if (y + u(kRow) > a.bottom()) {
+      pen.note(a.x, base_of(y, u(14)), "more below: make the panel larger");
+      break;
+    }
+    draw_row(c, pen, a, y, r);
+    y += u(kRow);
+  }
+}
+
+void StopsPanel::draw_row(Context& c, const Pen& pen, const Area& a, float y, const LiveControl::Row& r) {
+  const auto& p = theme::palette();
+  const float h = u(kRow) - 2, base = base_of(y, h);
+  const std::string name = std::to_string(r.id);
+  const bool hit_now = c.live.stop && std::find(c.live.stop->breakpoints.begin(), c.live.stop->breakpoints.end(), r.id) != c.live.stop->breakpoints.end();
+  if (hit_now) pen.fill(a.x - u(6), y, a.w + u(12), h, color(p.select));
+  const Hit toggle = hit(("toggle " + name).c_str(), a.x, y, u(16), h);
+  pen.dl->AddCircle({a.x + u(7), y + h / 2}, u(4.5f), color(r.enabled ? p.focus : p.faint), 0, theme::scale());
+  if (r.enabled) pen.dot(a.x + u(7), y + h / 2, u(4.5f), color(p.focus));
+  tip(toggle, r.enabled ? "Stops; a click switches it off" : "Switched off; a click switches it on");
+  if (toggle) c.live.wanted.push_back({r.enabled ? LiveWish::Kind::kDisable : LiveWish::Kind::kEnable, r.id, ""});
+  Hit remove;
+  const float x_width = text_width(Type::kSmall, "delete");
+  pen.link(("delete " + name).c_str(), a.right() - x_width, base, "delete", &remove);
+  if (remove) c.live.wanted.push_back({LiveWish::Kind::kRemove, r.id, ""});
+  const std::string hits = plural(r.hits, "hit");
+  const float right = a.right() - x_width - u(12);
+  pen.text_right(Type::kMonoSmall, right, base, p.dim, hits);
+  pen.text_cut(Type::kMono, a.x + u(20), base, right - text_width(Type::kMonoSmall, hits) - u(8) - a.x - u(20), r.enabled ? p.text : p.faint, r.once ? r.text + " (once)" : r.text);
+  pen.hline(a.x, y + h, a.w, color(p.line));
+}
+
+/// Arguments or results: what is recorded of each, and its values as of now.
+float StopsPanel::draw_arguments(const Context& c, const Pen& pen, const Area& a, float y) {
+  const auto& p = theme::palette();
+  const Standing& s = c.live.standing;
+  pen.section(a.x, y, a.w, c.live.stop->after ? "Results" : "Arguments", s.asking ? "asking the program" : "");
+  y += u(24);
+  if (!s.values_note.empty()) pen.text_cut(Type::kSmall, a.x, base_of(y, u(18)), a.w, p.dim, s.values_note), y += u(20);
+  if (s.values.empty() && !s.asking) pen.note(a.x, base_of(y, u(18)), c.live.stop->after ? "none" : "none are recorded"), y += u(20);
+  for (const StandingValue& v : s.values) {
+    const float base = base_of(y, u(20));
+    pen.text_cut(Type::kMono, a.x, base, u(kNameWidth) - u(6), p.text, v.name);
+    float x = a.x + u(kNameWidth);
+    x += pen.text_cut(Type::kMono, x, base, a.right() - x, p.dim, (v.tensor ? tensor_name(v.tensor) + " " : "") + v.brief) + u(12);
+    if (!v.statistics.empty()) x += pen.text_cut(Type::kMono, x, base, std::max(0.f, a.right() - x), p.text, v.statistics) + u(12);
+    if (!v.values.empty()) pen.text_cut(Type::kMonoSmall, x, base, std::max(0.f, a.right() - x), p.faint, v.values);
+    y += u(20);
+  }
+  return y + u(8);
+}
+
+float StopsPanel::draw_python(const Pen& pen, const Area& a, float y, const Standing& s) {
+  const auto& p = theme::palette();
+  const float half = (a.w - u(16)) / 2, top = y;
+  pen.section(a.x, y, half, "Python's variables");
+  y += u(24);
+  if (!s.locals_note.empty()) pen.text_cut(Type::kSmall, a.x, base_of(y, u(18)), half, p.dim, s.locals_note), y += u(20);
+  for (const auto& r : s.locals) {
+    if (y > a.bottom() - u(18)) break;
+    const float base = base_of(y, u(18));
+    if (r.size() == 1) pen.text_cut(Type::kSmall, a.x, base, half, p.dim, base_name(r[0]));
+    if (r.size() == 3) {
+      const float w = pen.text_cut(Type::kMonoSmall, a.x, base, half, p.text, r[0]);
+      pen.text_cut(Type::kMonoSmall, a.x + std::max(w + u(10), u(kNameWidth)), base, half - std::max(w + u(10), u(kNameWidth)), p.dim, r[2]);
+    }
+    y += u(18);
+  }
+  float right = top;
+  const float x = a.x + half + u(16);
+  pen.section(x, right, half, "Threads");
+  right += u(24);
+  for (const auto& r : s.threads) {
+    if (r.size() != 3 || right > a.bottom() - u(18)) continue;
+    const float base = base_of(right, u(18));
+    const float w = pen.text_cut(Type::kMonoSmall, x, base, half * .4f, p.text, r[1]);
+    pen.text_cut(Type::kMonoSmall, x + w + u(10), base, half - w - u(10), p.dim, base_name(r[2]));
+    right += u(18);
+  }
+  return std::max(y, right);
+}
+
+void StopsPanel::draw_standing(Context& c, const Area& a) {
+  const Pen pen;
+  const float y = draw_arguments(c, pen, a, a.y);
+  if (y < a.bottom() - u(40)) draw_python(pen, a, y, c.live.standing);
+}
+
+std::string StopsPanel::copy_text(Context& c) {
+  std::string out;
+  for (const LiveControl::Row& r : c.live.breakpoints) out += r.text + "\n";
+  for (const StandingValue& v : c.live.standing.values) out += v.name + "\t" + v.brief + "\t" + v.statistics + "\t" + v.values + "\n";
+  return out;
+}
+
+}  // namespace
+
+std::unique_ptr<Panel> make_stops_panel() { return std::make_unique<StopsPanel>(); }
+
+}  // namespace peel::views
