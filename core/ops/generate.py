@@ -7,6 +7,7 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import autograd_kernels  # noqa: E402
+import python_bindings  # noqa: E402
 import schema  # noqa: E402
 
 TOP = "// Generated from native_functions.yaml and derivatives.yaml.\n"
@@ -80,6 +81,7 @@ def main():
     files["nodes.h"], files["nodes.cpp"] = autograd_kernels.nodes(table)
     files["autograd.cpp"] = autograd_kernels.autograd(functions, table)
     files["in_place_or_view.cpp"] = autograd_kernels.in_place_or_view(functions)
+    files["python_bindings.cpp"] = python_bindings.bindings(functions)
     os.makedirs(out, exist_ok=True)
     for name, text in files.items():
         path = os.path.join(out, name)
