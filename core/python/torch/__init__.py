@@ -47,4 +47,15 @@ from .random import Generator, default_generator, initial_seed, manual_seed, see
 
 ops = _ops.ops
 __getattr__ = _missing.attribute("torch")
-_C._start_recording()
+
+
+def _record():
+    import os
+    import sys
+    program = os.path.basename(sys.argv[0] if sys.argv and sys.argv[0] else sys.executable)
+    why_not = _C._attach(program, sys.version.split()[0])
+    if why_not:
+        print("peel: not recorded: %s" % why_not, file=sys.stderr)
+
+
+_record()

@@ -40,11 +40,11 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, 
 
 
 def _engine_run_backward(tensors, grads, keep_graph, create_graph):
-    _C._begin_span("backward")
+    _C._begin_backward()
     try:
         _C._run_backward(tensors, grads, keep_graph, create_graph)
     finally:
-        _C._end_span()
+        _C._end_backward()
 
 
 __getattr__ = attribute("torch.autograd")

@@ -36,7 +36,7 @@ class Module:
                     result = changed
             return result
         finally:
-            _C._end_span()
+            _C._end_module()
 
     # ---- what a module holds
 
