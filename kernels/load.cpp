@@ -2,6 +2,7 @@
 
 #include <mutex>
 
+#include "core/autograd/fallback.h"
 #include "core/ops/load.h"
 
 namespace peel::kernels {
@@ -23,6 +24,9 @@ struct Loaded {
     for (const K k : {K::BackendSelect, K::ADInplaceOrView, K::AutocastCPU, K::AutocastCUDA, K::AutocastXPU, K::AutocastMPS, K::AutocastMTIA,
                       K::AutocastMAIA, K::FuncTorchVmapMode, K::VmapMode}) {
       add(Kind::kImpl, "_", k).fallback(KernelFunction::fallthrough());
+    }
+    for (const K k : {K::AutogradOther, K::AutogradCPU, K::AutogradCUDA, K::AutogradXLA, K::AutogradMPS, K::AutogradMeta}) {
+      add(Kind::kImpl, "_", k).fallback(boxed_kernel(&autograd_fallback));
     }
   }
   Library& add(Kind kind, const char* space, std::optional<K> key) { return libraries.emplace_back(kind, space, key, __FILE__, __LINE__); }

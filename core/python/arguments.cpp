@@ -339,7 +339,11 @@ nb::object call_operator(const std::string& name, const std::string& overload, b
     if (n.name != name || (!any_overload && n.overload != overload)) continue;
     if (const auto op = Dispatcher::get().find(n); op && op->has_schema()) f.add(Signature(*op));
   }
-  return f.call({}, std::move(args), std::move(kwargs));
+  try {
+    return f.call({}, std::move(args), std::move(kwargs));
+  } catch (const TypeError& e) {
+    throw Error(name.substr(0, name.find("::") + 2) + e.what());  // torch.ops has no TypeError of its own
+  }
 }
 
 void bind_operators(nb::module_& m) {

@@ -46,7 +46,10 @@ void bind_guard(nb::module_& m, const char* name) {
 // As stock names it: nodes that no formula made have their C++ name.
 std::string node_name(const Node& n) {
   const std::string name = n.name();
-  return name == "AccumulateGrad" ? "struct torch::autograd::AccumulateGrad" : name;
+  for (const char* special : {"AccumulateGrad", "CopySlices", "CopyBackwards", "GraphRoot"}) {
+    if (name == special) return "torch::autograd::" + name;
+  }
+  return name;
 }
 
 void run_backward(const std::vector<Tensor>& roots, const std::vector<Tensor>& grads, bool keep_graph, bool create_graph) {

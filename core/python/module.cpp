@@ -2,6 +2,7 @@
 
 #include <nanobind/stl/string.h>
 
+#include "core/autograd/fallback.h"
 #include "core/dispatch/error.h"
 #include "core/python/arguments.h"
 #include "core/python/autograd.h"
@@ -31,9 +32,14 @@ void translate(const std::exception_ptr& p, void*) {
   }
 }
 
+void warn_in_python(const std::string& text) {
+  if (PyErr_WarnEx(PyExc_UserWarning, text.c_str(), 1) < 0) throw nb::python_error();
+}
+
 }  // namespace
 
 void bind(nb::module_& m) {
+  set_warning_handler(&warn_in_python);
   nb::set_leak_warnings(false);  // the process's operators hold functions of Python for good
   nb::register_exception_translator(&translate);
   bind_tensor_type(m);

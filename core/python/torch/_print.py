@@ -34,29 +34,19 @@ class _Format:
         self.floating = dtype.is_floating_point
         self.whole = self.scientific = False
         self.width = 1
-        p = _options["precision"]
         if not self.floating:
             self.width = max([1] + [len(str(v)) for v in values])
             return
         finite = [abs(v) for v in values if math.isfinite(v) and v != 0]
         if not finite:
-            # Without a number to measure by, PyTorch looks at no width at all.
-            self.whole = True
-            self.width = max([1] + [len(self.text(v, 0)) for v in values]) if values else 1
+            self.whole = True  # nothing to measure by: no width either
             return
         low, high = min(finite), max(finite)
         self.whole = all(v == math.ceil(v) for v in finite)
-        if self.whole:
-            self.scientific = high / low > 1000.0 or high > 1.0e8
-        else:
-            self.scientific = high / low > 1000.0 or high > 1.0e8 or low < 1.0e-4
+        self.scientific = high / low > 1000.0 or high > 1.0e8 or (not self.whole and low < 1.0e-4)
         if _options["sci_mode"] is not None:
             self.scientific = _options["sci_mode"]
-        if self.whole and high / low > 1000.0 and not high > 1.0e8 and _options["sci_mode"] is None:
-            self.scientific = True
-        self.precision = p
         self.width = max(len(self.text(v, 0)) for v in values if math.isfinite(v) and v != 0)
-        self.width = max([self.width] + [len(self.text(v, 0)) for v in values if not math.isfinite(v)])
 
     def text(self, v, width=None):
         if not self.floating:
