@@ -25,7 +25,8 @@ struct Loaded {
                       K::AutocastMAIA, K::FuncTorchVmapMode, K::VmapMode}) {
       add(Kind::kImpl, "_", k).fallback(KernelFunction::fallthrough());
     }
-    for (const K k : {K::AutogradOther, K::AutogradCPU, K::AutogradCUDA, K::AutogradXLA, K::AutogradMPS, K::AutogradMeta}) {
+    for (const K k : {K::AutogradOther, K::AutogradCPU, K::AutogradCUDA, K::AutogradXLA, K::AutogradMPS, K::AutogradXPU, K::AutogradHPU, K::AutogradLazy,
+                      K::AutogradMTIA, K::AutogradMAIA, K::AutogradPrivateUse1, K::AutogradMeta}) {
       add(Kind::kImpl, "_", k).fallback(boxed_kernel(&autograd_fallback));
     }
   }

@@ -28,8 +28,8 @@ void write(Thread& t, const core::Node& n, const core::TensorImpl* output, bool 
   r.sequence_nr = n.sequence();
   r.topological_nr = n.topological();
   r.thread_id = t.number;
-  if (const auto* leaf = dynamic_cast<const core::AccumulateGrad*>(&n)) r.variable = reinterpret_cast<uintptr_t>(&leaf->variable().impl());
-  r.output = reinterpret_cast<uintptr_t>(output);
+  if (const auto* leaf = dynamic_cast<const core::AccumulateGrad*>(&n)) r.variable = identity(&leaf->variable().impl());
+  r.output = identity(output);
   r.edges = static_cast<uint32_t>(edges.size());
   r.found_late = !made_here;
   put_plain(t, r, edges.data(), edges.size() * sizeof(wire::Edge));

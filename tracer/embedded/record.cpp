@@ -170,7 +170,7 @@ void Recorder::end(core::Hop& h, const core::HopValues* results) noexcept {
     for (uint32_t i = 0; schema && i < schema->returns.size() && i < values.size(); ++i) put_argument(*t, wire::place(i), values[i], schema->returns[i].type, true);
     for (size_t i = f.written_first; i < t->written.size(); ++i) {
       const Written& w = t->written[i];
-      put_plain(*t, wire::Write{{RecordKind::kWrite, 0, wire::place(w.position)}, reinterpret_cast<uintptr_t>(w.impl), reinterpret_cast<uintptr_t>(w.impl->storage.get()), w.before, version_of(*w.impl)});
+      put_plain(*t, wire::Write{{RecordKind::kWrite, 0, wire::place(w.position)}, identity(w.impl), identity(w.impl->storage.get()), w.before, version_of(*w.impl)});
     }
   }
   if (f.recorded && !results && h.kernel->function.valid()) {

@@ -15,7 +15,7 @@ namespace peel::embedded {
 enum class Detail : uint8_t { kKeys, kStandard };
 
 /// An argument that the open hop may write.
-struct Written { core::TensorImpl* impl; uint32_t position, before; };
+struct Written { const core::TensorImpl* impl; uint32_t position, before; };
 
 /// What is remembered of an open hop or run of a node.
 struct Frame {
@@ -65,6 +65,9 @@ uint32_t python_stack(const void* known, uint32_t known_id, const void** frame);
 // ---- values.cpp
 void put_argument(Thread&, uint32_t place, const core::IValue&, const core::Type&, bool result);
 uint32_t version_of(const core::TensorImpl&);
+/// What the records call it: never used again, as an address is.
+uint64_t identity(const core::TensorImpl*);
+uint64_t identity(const core::Storage*);
 
 // ---- nodes.cpp
 /// The node and what it leads to, as far as that is new. `output`: the tensor that it made.

@@ -45,8 +45,8 @@ void put_tensor(Thread& t, uint32_t place, const core::Tensor& x, uint16_t flags
   }
   const core::TensorImpl& i = x.impl();
   const size_t dims = std::min(i.sizes.size(), kMaxDimensions);
-  r.impl = reinterpret_cast<uintptr_t>(&i);
-  r.storage = reinterpret_cast<uintptr_t>(i.storage.get());
+  r.impl = identity(&i);
+  r.storage = identity(i.storage.get());
   r.data = reinterpret_cast<uintptr_t>(i.storage->data());
   r.keyset = i.keys.raw();
   r.version = version_of(i);
@@ -89,7 +89,18 @@ void put_list(Thread& t, uint32_t place, const std::vector<IValue>& list, uint16
   put_plain(t, wire::Value{{wire::RecordKind::kValue, 0, place}, type, n < list.size(), {}, static_cast<uint32_t>(n)}, words, n * 8);
 }
 
+template <class T>
+uint64_t named(const T* object) {
+  static uint64_t last = 0;
+  if (!object) return 0;
+  if (object->recorded_as == 0) object->recorded_as = ++last;
+  return object->recorded_as;
+}
+
 }  // namespace
+
+uint64_t identity(const core::TensorImpl* i) { return named(i); }
+uint64_t identity(const core::Storage* s) { return named(s); }
 
 uint32_t version_of(const core::TensorImpl& i) { return i.version ? i.version->version.load(std::memory_order_relaxed) : wire::kNoVersion; }
 
