@@ -14,12 +14,18 @@ using K = DispatchKey;
 
 struct Loaded {
   Loaded() {
-    libraries.reserve(32);
+    libraries.reserve(64);
     define_operators(add(Kind::kDef, "aten", {}));
     register_kernels(&libraries);
     register_backend_select(add(Kind::kImpl, "aten", K::BackendSelect));
     register_autograd(add(Kind::kImpl, "aten", K::Autograd));
     register_in_place_or_view(add(Kind::kImpl, "aten", K::ADInplaceOrView));
+    register_autocast(add(Kind::kImpl, "aten", K::AutocastCPU));
+    register_conjugate_fallthroughs(add(Kind::kImpl, "aten", K::Conjugate));
+    register_negative_fallthroughs(add(Kind::kImpl, "aten", K::Negative));
+    for (const K k : {K::Conjugate, K::Negative}) {
+      add(Kind::kImpl, "_", k).fallback(boxed_kernel([k](const OperatorHandle& op, DispatchKeySet set, Stack* stack) { materialise(k, op, set, stack); }));
+    }
     // Keys at which most operators have nothing to do, as in stock.
     for (const K k : {K::BackendSelect, K::ADInplaceOrView, K::AutocastCPU, K::AutocastCUDA, K::AutocastXPU, K::AutocastMPS, K::AutocastMTIA,
                       K::AutocastMAIA, K::FuncTorchVmapMode, K::VmapMode}) {
