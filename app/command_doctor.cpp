@@ -32,9 +32,17 @@ struct Check {
 
 const char* word(Found f) { return f == Found::kOk ? "ok" : f == Found::kMissing ? "missing" : "note"; }
 
+Check check_engine() {
+  const Result<launch::Engine> e = launch::find_engine();
+  if (!e) return {"engine", Found::kNote, "the embedded engine is not installed", "programs are recorded on PyTorch"};
+  const Result<launch::Python> python = launch::python_for(*e, "");
+  if (!python) return {"engine", Found::kNote, python.error(), ""};
+  return {"engine", Found::kOk, "embedded " + e->version + ", Python " + python->version, ""};
+}
+
 Check check_torch(const launch::Python& p) {
   if (p.torch_version.empty())
-    return {"PyTorch", Found::kMissing, "that Python cannot import torch", "activate the environment that has it, give --python PATH, or: pip install torch"};
+    return {"PyTorch", launch::find_engine() ? Found::kNote : Found::kMissing, "that Python cannot import torch", "activate the environment that has it, give --python PATH, or: pip install torch"};
   if (const std::string why = launch::unsupported(p); !why.empty()) return {"PyTorch", Found::kMissing, why, "install a newer release: pip install --upgrade torch"};
   return {"PyTorch", Found::kOk, p.torch_version + " in " + p.torch_path, ""};
 }
@@ -141,6 +149,7 @@ int doctor_main(const std::vector<std::string>& arguments) {
   } else {
     checks.push_back({"Python", Found::kMissing, python.error(), ""});
   }
+  checks.push_back(check_engine());
   checks.push_back(check_compiler());
   checks.push_back(check_cache());
   if (python && launch::unsupported(*python).empty()) checks.push_back(check_agent(*python));

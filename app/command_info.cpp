@@ -70,7 +70,7 @@ void print_text(const Session& s) {
   row("program", command_text(s));
   row("state", state_text(s));
   row("started", started_text(s));
-  row("PyTorch", s.meta("engine_version") + (s.meta("python_version").empty() ? "" : ", Python " + s.meta("python_version")));
+  row(s.meta("engine") == "embedded" ? "engine" : "PyTorch", (s.meta("engine") == "embedded" ? "embedded " : "") + s.meta("engine_version") + (s.meta("python_version").empty() ? "" : ", Python " + s.meta("python_version")));
   row("detail", s.meta("detail"));
   std::string kinds;
   for (size_t k = 0; k < kKinds; ++k) {
@@ -126,7 +126,7 @@ void print_json(const Session& s) {
 }  // namespace
 
 int info_main(const std::vector<std::string>& arguments) {
-  CLI::App app("Describe a session file: the program, its PyTorch, what was recorded and what is missing.", "peel info");
+  CLI::App app("Describe a session file: the program, its engine, what was recorded and what is missing.", "peel info");
   std::string file;
   bool json = false;
   app.add_option("FILE", file, "Session file")->required()->option_text("FILE.peel");

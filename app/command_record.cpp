@@ -7,7 +7,7 @@
 namespace peel::app {
 
 int record_main(const std::vector<std::string>& arguments) {
-  CLI::App app("Run a program on PyTorch and write its session file. The exit status is the program's own; 2 also when it could not be started.", "peel record");
+  CLI::App app("Run a program on PyTorch, or on the embedded engine, and write its session file. The exit status is the program's own; 2 also when it could not be started.", "peel record");
   RecordOptions options;
   options.add_to(app);
   if (const auto ended = options.parse_all(app, arguments)) return *ended;

@@ -66,7 +66,7 @@ int run_in_window(RecordOptions& options, WindowOptions window) {
 }  // namespace
 
 int run_main(const std::vector<std::string>& arguments) {
-  CLI::App app("Run a program on PyTorch and walk through it in the window while it runs. Without a display the trace is printed. The exit status is the program's own.", "peel run");
+  CLI::App app("Run a program on PyTorch, or on the embedded engine, and walk through it in the window while it runs. Without a display the trace is printed. The exit status is the program's own.", "peel run");
   RecordOptions options;
   options.add_to(app);
   bool no_window = false;

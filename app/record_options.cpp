@@ -58,8 +58,8 @@ void RecordOptions::add_to(CLI::App& app) {
   set_usage(app, "Usage: " + name + " [OPTIONS] PROGRAM [ARGS...]\n       " + name + " [OPTIONS] -m MODULE [ARGS...]");
   app.add_option("-o,--output", output, "Session file to write; default: <program>.peel in the current folder")->option_text("FILE.peel");
   app.add_option("-m", module, "Run a module, as python -m does; what follows is the program's")->option_text("MODULE");
-  app.add_option("--python", recording.python, "Python to run it with; default: the active virtual environment's, else python3")->option_text("PATH");
-  app.add_option("--engine", engine, "auto, pytorch (embedded is not part of this version)")->option_text("NAME");
+  app.add_option("--python", recording.python, "Python to run it with; default: the active virtual environment's, else python3; the embedded engine has its own")->option_text("PATH");
+  app.add_option("--engine", engine, "pytorch, embedded (peel's own), or auto: PyTorch when the Python has it")->option_text("NAME");
   app.add_option("--detail", recording.detail, "standard, or keys: hops and keys only, no arguments; faster")->option_text("LEVEL");
   app.add_option("--on-full", recording.on_full, "When the file can't keep up: wait (the program waits), or drop (and count)")->option_text("WHAT");
   app.add_option("--ring-mib", recording.ring_mib, "Memory between program and file, MiB a thread: a power of two, 1 to 1024; default 16")->option_text("N");
@@ -80,8 +80,8 @@ std::optional<int> RecordOptions::parse_all(CLI::App& app, const std::vector<std
   const bool is_module = recording.arguments[0] == "-m";
   if (is_module && recording.arguments.size() < 2) return fail("-m wants the name of a module" + help);
 
-  if (engine == "embedded") return fail("the embedded engine is not part of this version: leave --engine out to record on PyTorch");
-  if (engine != "auto" && engine != "pytorch") return fail("--engine " + engine + ": there are auto and pytorch" + help);
+  if (engine != "auto" && engine != "pytorch" && engine != "embedded") return fail("--engine " + engine + ": there are auto, pytorch and embedded" + help);
+  recording.engine = engine;
   if (recording.detail == "values") return fail("--detail values is not part of this version: use standard or keys");
   if (recording.detail != "standard" && recording.detail != "keys") return fail("--detail " + recording.detail + ": there are keys and standard" + help);
   if (recording.on_full != "wait" && recording.on_full != "drop") return fail("--on-full " + recording.on_full + ": there are wait and drop" + help);
@@ -145,6 +145,7 @@ std::optional<int> prepare_in_terminal(const RecordingOptions& o, Prepared& prep
   }
   if (!result) return fail(result.error());
   prepared = *result;
+  if (o.engine == "auto" && prepared.engine == "embedded") say("there is no PyTorch here: the program runs on the embedded engine");
   if (built && !prepared.agent.was_cached) {
     const auto ns = std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - begin).count();
     say("built the agent for PyTorch " + prepared.python.torch_version + " in " + duration_text(ns) + "; later runs start at once");

@@ -20,6 +20,14 @@ std::string base_name(const std::vector<std::string>& arguments) {
   return p.extension() == ".py" ? p.stem().string() : p.string();
 }
 
+Result<Prepared> prepare_embedded(const RecordingOptions& o) {
+  const Result<launch::Engine> engine = launch::find_engine();
+  if (!engine) return Error{engine.error()};
+  const Result<launch::Python> python = launch::python_for(*engine, o.python);
+  if (!python) return Error{python.error()};
+  return Prepared{*python, {"", engine->folder, true}, "embedded", engine->version};
+}
+
 std::string argv_json(const std::vector<std::string>& arguments) {
   std::string text = "[";
   for (const std::string& a : arguments) text += (text.size() > 1 ? ", " : "") + json_text(a);
@@ -37,11 +45,13 @@ std::string default_session_path(const std::vector<std::string>& arguments) { re
 
 Result<Prepared> prepare(const RecordingOptions& o, const std::function<void(launch::BuildProgress)>& progress,
                          const std::atomic<bool>* cancel) {
+  if (o.engine == "embedded") return prepare_embedded(o);
   Result<launch::Python> python = launch::find_python(o.python);
+  if (o.engine == "auto" && (!python ? o.python.empty() : python->torch_version.empty()) && launch::find_engine()) return prepare_embedded(o);
   if (!python) return Error{python.error()};
   Result<launch::AgentBuild> agent = launch::ensure_agent(*python, progress, cancel);
   if (!agent) return Error{agent.error()};
-  return Prepared{*python, *agent};
+  return Prepared{*python, *agent, "pytorch", python->torch_version};
 }
 
 Result<std::unique_ptr<Recording>> Recording::start(const RecordingOptions& o, const Prepared& prepared) {
@@ -99,9 +109,9 @@ Result<std::unique_ptr<Recording>> Recording::start(const RecordingOptions& o, c
 void Recording::set_meta(const Prepared& p) {
   const auto set = [&](const char* key, const std::string& value) { drain_->set_meta(key, value); };
   std::error_code error;
-  set("engine", "pytorch");
-  set("engine_version", p.python.torch_version);
-  set("engine_build", p.python.torch_build);
+  set("engine", p.engine);
+  set("engine_version", p.engine_version);
+  if (p.engine == "pytorch") set("engine_build", p.python.torch_build);
   set("program", options_.arguments.size() >= 2 && options_.arguments[0] == "-m"
                      ? options_.arguments[1]
                      : std::filesystem::absolute(options_.arguments[0], error).lexically_normal().string());
@@ -109,7 +119,7 @@ void Recording::set_meta(const Prepared& p) {
   set("folder", std::filesystem::current_path(error).string());
   set("python", p.python.path);
   set("python_version", p.python.version);
-  set("torch_path", p.python.torch_path);
+  set("torch_path", p.engine == "pytorch" ? p.python.torch_path : p.agent.bootstrap + "/torch");
   set("detail", options_.detail);
   set("on_full", options_.on_full);
   char host[256] = "";

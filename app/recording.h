@@ -20,6 +20,7 @@ struct RecordingOptions {
   std::vector<std::string> arguments;  // PROGRAM [ARGS] or -m MODULE [ARGS], as for python
   std::string path;                    // session file; replaced when it exists
   std::string python;                  // --python; "" = find one
+  std::string engine = "auto";         // auto | pytorch | embedded
   std::string detail = "standard";     // keys | standard
   std::string on_full = "wait";        // wait | drop
   unsigned ring_mib = 0;               // 0 = default
@@ -34,7 +35,10 @@ struct RecordingOptions {
 struct Prepared {
   launch::Python python;
   launch::AgentBuild agent;
+  std::string engine = "pytorch";      // or embedded
+  std::string engine_version;
 };
+/// auto: PyTorch when the Python can import it, else the embedded engine.
 Result<Prepared> prepare(const RecordingOptions&, const std::function<void(launch::BuildProgress)>&,
                          const std::atomic<bool>* cancel);
 

@@ -40,13 +40,16 @@ class Observer {
  public:
   virtual ~Observer() = default;
   virtual void begin(Hop&) = 0;
-  /// Each begin has one end; `results` is null when the hop raised.
+  /// Each begin has one end. `results` is null when the hop raised: std::current_exception() is what passes through.
   virtual void end(Hop&, const HopValues* results) noexcept = 0;
   /// A node of the autograd graph was made, by the kernel that runs.
   virtual void node_made(Node&) {}
   /// Backward runs a node; calls between are its. AccumulateGrad too.
   virtual void node_begin(Node&) {}
   virtual void node_end(Node&) noexcept {}
+  /// Memory of tensors, `bytes` as asked for.
+  virtual void allocated(const void*, size_t /*bytes*/, Device) noexcept {}
+  virtual void freed(const void*, Device) noexcept {}
 };
 
 namespace detail {
@@ -55,25 +58,5 @@ inline constinit std::atomic<Observer*> observer{nullptr};
 inline Observer* observer() { return detail::observer.load(std::memory_order_acquire); }
 /// For every thread; null = off. The caller keeps it alive until no hop that began under it is open.
 inline void set_observer(Observer* o) { detail::observer.store(o, std::memory_order_release); }
-
-/// Brackets one observed hop.
-class HopScope {
- public:
-  HopScope(Observer& o, Hop& hop) : observer_(o), hop_(hop) { observer_.begin(hop_); }
-  ~HopScope() {
-    if (!ended_) observer_.end(hop_, nullptr);
-  }
-  HopScope(const HopScope&) = delete;
-  HopScope& operator=(const HopScope&) = delete;
-  void end(const HopValues& results) {
-    ended_ = true;
-    observer_.end(hop_, &results);
-  }
-
- private:
-  Observer& observer_;
-  Hop& hop_;
-  bool ended_ = false;
-};
 
 }  // namespace peel::core

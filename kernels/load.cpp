@@ -2,6 +2,7 @@
 
 #include <mutex>
 
+#include "core/autograd/fallback.h"
 #include "core/ops/load.h"
 
 namespace peel::kernels {
@@ -13,16 +14,26 @@ using K = DispatchKey;
 
 struct Loaded {
   Loaded() {
-    libraries.reserve(32);
+    libraries.reserve(64);
     define_operators(add(Kind::kDef, "aten", {}));
     register_kernels(&libraries);
     register_backend_select(add(Kind::kImpl, "aten", K::BackendSelect));
     register_autograd(add(Kind::kImpl, "aten", K::Autograd));
     register_in_place_or_view(add(Kind::kImpl, "aten", K::ADInplaceOrView));
+    register_autocast(add(Kind::kImpl, "aten", K::AutocastCPU));
+    register_conjugate_fallthroughs(add(Kind::kImpl, "aten", K::Conjugate));
+    register_negative_fallthroughs(add(Kind::kImpl, "aten", K::Negative));
+    for (const K k : {K::Conjugate, K::Negative}) {
+      add(Kind::kImpl, "_", k).fallback(boxed_kernel([k](const OperatorHandle& op, DispatchKeySet set, Stack* stack) { materialise(k, op, set, stack); }));
+    }
     // Keys at which most operators have nothing to do, as in stock.
     for (const K k : {K::BackendSelect, K::ADInplaceOrView, K::AutocastCPU, K::AutocastCUDA, K::AutocastXPU, K::AutocastMPS, K::AutocastMTIA,
                       K::AutocastMAIA, K::FuncTorchVmapMode, K::VmapMode}) {
       add(Kind::kImpl, "_", k).fallback(KernelFunction::fallthrough());
+    }
+    for (const K k : {K::AutogradOther, K::AutogradCPU, K::AutogradCUDA, K::AutogradXLA, K::AutogradMPS, K::AutogradXPU, K::AutogradHPU, K::AutogradLazy,
+                      K::AutogradMTIA, K::AutogradMAIA, K::AutogradPrivateUse1, K::AutogradMeta}) {
+      add(Kind::kImpl, "_", k).fallback(boxed_kernel(&autograd_fallback));
     }
   }
   Library& add(Kind kind, const char* space, std::optional<K> key) { return libraries.emplace_back(kind, space, key, __FILE__, __LINE__); }

@@ -202,7 +202,7 @@ std::string why_text(const Session& s, const Why& w, bool markdown) {
   if (markdown) {
     std::string out = "**hop " + std::to_string(w.event.value) + " `" + w.title + "`** " + kind_words(e.kind) + to + (w.where.empty() ? "" : ", `" + w.where + "`") + "\n\n" + w.sentence + "\n\n```\n";
     const std::string version = s.meta("engine_version");
-    return out + body + onion + "```\n" + (version.empty() ? "" : "\nPyTorch " + version + "\n");
+    return out + body + onion + "```\n" + (version.empty() ? "" : "\n" + std::string(s.meta("engine") == "embedded" ? "Peel's embedded engine " : "PyTorch ") + version + "\n");
   }
   std::string head = "hop " + std::to_string(w.event.value) + "  " + w.title + "  " + kind_words(e.kind) + to;
   if (!w.where.empty()) head = padded(head, 50) + "  " + w.where;

@@ -204,7 +204,10 @@ void Application::draw_guide() {
     else {
       std::string version = session_ ? session_->meta("engine_version") : "";
       version.erase(std::min(version.find('+'), version.size()));
-      text = "In a terminal: peel run your_program.py, with PyTorch " + version + " as found here, unmodified. peel record writes the file without a window; Ctrl+O opens one.";
+      const bool embedded = session_ && session_->meta("engine") == "embedded";
+      text = "In a terminal: peel run your_program.py, with " +
+             (embedded ? "PyTorch where the Python has it, else on the embedded engine as here" : "PyTorch " + version + " as found here, unmodified") +
+             ". peel record writes the file without a window; Ctrl+O opens one.";
     }
     const float room = width - u(24) - (stop_ + 1 < all ? u(70) : 0);
     pen.text_cut(Type::kBody, x0, base_of(y + u(29), u(22)), room, p.dim, text);

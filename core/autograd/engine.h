@@ -7,10 +7,17 @@ namespace peel::core {
 struct BackwardOptions {
   bool keep_graph = false;
   bool create_graph = false;  // gradients have a graph of their own
+  bool allow_unused = false;  // gradients(): an input that no root depends on is no error
 };
 /// From `roots` with these gradients to the leaves, whose `grad` it adds to. Error when a root needs no grad, or a saved tensor has changed.
-/// Runs on the calling thread in its state, with grad mode as create_graph says.
+/// Runs on the calling thread in its state, with grad mode as create_graph says. Several threads may run over one graph.
 void backward(std::span<const Tensor> roots, std::vector<Tensor> grads, BackwardOptions = {});
+/// backward that stops at these leaves (accumulating there) or tensors.
+void backward_to(std::span<const Tensor> roots, std::vector<Tensor> grads, std::span<const Tensor> inputs, BackwardOptions = {});
+/// The gradients with respect to the inputs, which may be any tensors of the graph; nothing is accumulated. Undefined where unused and allowed.
+std::vector<Tensor> gradients(std::span<const Tensor> roots, std::vector<Tensor> grads, std::span<const Tensor> inputs, BackwardOptions = {});
+/// The node that this thread runs; null outside backward.
+Node* running_node();
 /// One node, seen by the observer.
 std::vector<Tensor> run_node(Node&, std::vector<Tensor> grads);
 

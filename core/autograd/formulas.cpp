@@ -80,18 +80,67 @@ Tensor mean_backward(const Tensor& grad, Sizes sizes, const Dims& dims, int64_t 
   return div(sum_backward(grad, sizes, dims, keepdim), n);
 }
 
-Tensor as_strided_backward(const Tensor& grad, const Place& base, const Place& view) {
-  if (internal_overlap(base.sizes, base.strides) == Overlap::kYes || internal_overlap(view.sizes, view.strides) == Overlap::kYes) {
-    throw NotImplemented("The embedded engine has no gradient of views whose elements overlap yet; the program can be run on stock PyTorch "
-                         "(--engine pytorch).");
+namespace {
+
+// Of dimensions of more than one element, innermost last.
+bool may_overlap(Sizes sizes, Sizes strides) {
+  std::vector<size_t> order(sizes.size());
+  for (size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::ranges::sort(order, {}, [&strides](size_t i) { return strides[i]; });
+  int64_t reach = 0;
+  for (const size_t i : order) {
+    if (strides[i] <= reach) return true;
+    reach += strides[i] * (sizes[i] - 1);
   }
+  return false;
+}
+
+}  // namespace
+
+// Elements of the view that are one element of memory add up; where elements of the base are one, each gets its part.
+Tensor as_strided_backward(const Tensor& gradient, const Place& base, const Place& view) {
+  Tensor grad = gradient;
+  Place seen{{}, {}, view.offset}, given{{}, {}, base.offset};
+  for (size_t d = view.sizes.size(); d-- > 0;) {
+    const int64_t size = view.sizes[d], stride = view.strides[d];
+    if (size == 0) return zeros(base.sizes, grad.dtype(), Layout::Strided, grad.device());
+    if (size == 1) {
+      grad = squeeze(grad, static_cast<int64_t>(d));
+    } else if (stride == 0) {
+      grad = sum(grad, SizeVector{static_cast<int64_t>(d)}, false);
+    } else {
+      seen.sizes.insert(seen.sizes.begin(), size);
+      seen.strides.insert(seen.strides.begin(), stride);
+    }
+  }
+  for (size_t d = 0; d < base.sizes.size(); ++d) {
+    if (base.sizes[d] == 0) return zeros(base.sizes, grad.dtype(), Layout::Strided, grad.device());
+    if (base.sizes[d] == 1) continue;
+    given.sizes.push_back(base.sizes[d]);
+    given.strides.push_back(base.strides[d]);
+  }
+  const bool base_overlaps = may_overlap(given.sizes, given.strides), view_overlaps = may_overlap(seen.sizes, seen.strides);
   const int64_t start = std::min(base.offset, view.offset);
   const auto extent = [start](const Place& p) { return static_cast<int64_t>(storage_bytes(p.sizes, p.strides, p.offset - start, 1)); };
-  const SizeVector size{std::max(extent(base), extent(view))};
-  const Tensor storage = ops::new_zeros::call(grad, size);
-  Tensor part = ops::as_strided::call(storage, view.sizes, view.strides, view.offset - start);
-  ops::copy_::call(part, grad);
-  return ops::as_strided::call(storage, base.sizes, base.strides, base.offset - start);
+  const SizeVector size{std::max(extent(given), extent(seen))};
+  Tensor storage = new_zeros(grad, size);
+  const Tensor places = base_overlaps || view_overlaps ? arange(0, size[0], ScalarType::Long, Layout::Strided, grad.device()) : Tensor();
+  if (view_overlaps) {
+    const Tensor at = as_strided(places, seen.sizes, seen.strides, view.offset - start);
+    const Tensor flat = reshape(grad, SizeVector{-1});
+    index_add_(storage, 0, reshape(at, SizeVector{-1}), flat);
+  } else {
+    Tensor part = as_strided(storage, seen.sizes, seen.strides, view.offset - start);
+    copy_(part, grad);
+  }
+  if (base_overlaps) {
+    Tensor count = zeros_like(storage, {}, {}, {}, {}, MemoryFormat::Contiguous);
+    const Tensor at = reshape(as_strided(places, given.sizes, given.strides, base.offset - start), SizeVector{-1});
+    const Tensor one = ones(SizeVector{1}, grad.dtype(), Layout::Strided, grad.device());
+    index_add_(count, 0, at, expand_as(one, at));
+    div_(storage, count);  // NaN where nobody looks
+  }
+  return as_strided(storage, base.sizes, base.strides, base.offset - start);
 }
 
 Tensor left_factor_backward(const Tensor& grad, const Tensor& right, Sizes sizes, Sizes strides, const Scalar& alpha) {

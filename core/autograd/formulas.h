@@ -1,30 +1,14 @@
-// The functions of derivatives.yaml. Each is an operator called as stock's formula calls it, or a few of them.
+// The functions of derivatives.yaml that are no operators: a few operators each, called in the order of stock's formula. Operators have their own
+// names there (ops_generated/call.h).
 #pragma once
-#include "ops_generated/ops.h"
+#include "ops_generated/call.h"
 
 namespace peel::core::formulas {
 
 using Dims = std::optional<SizeVector>;
 
-inline Tensor t(const Tensor& g) { return ops::t::call(g); }
-inline Tensor transpose(const Tensor& g, int64_t a, int64_t b) { return ops::transpose_int::call(g, a, b); }
-inline Tensor reshape(const Tensor& g, Sizes s) { return ops::reshape::call(g, s); }
-inline Tensor expand(const Tensor& g, Sizes s) { return ops::expand::call(g, s); }
-inline Tensor squeeze(const Tensor& g, int64_t d) { return ops::squeeze_dim::call(g, d); }
-inline Tensor select_backward(const Tensor& g, Sizes s, int64_t d, int64_t i) { return ops::select_backward::call(g, s, d, i); }
-inline Tensor zeros_like(const Tensor& g) { return ops::zeros_like::call(g); }
-inline Tensor sum(const Tensor& g) { return ops::sum::call(g); }
-inline Tensor neg(const Tensor& a) { return ops::neg::call(a); }
-inline Tensor sin(const Tensor& a) { return ops::sin::call(a); }
-inline Tensor cos(const Tensor& a) { return ops::cos::call(a); }
-inline Tensor mul(const Tensor& a, const Tensor& b) { return ops::mul_Tensor::call(a, b); }
-inline Tensor mul(const Tensor& a, const Scalar& b) { return ops::mul_Scalar::call(a, b); }
-inline Tensor div(const Tensor& a, const Tensor& b) { return ops::div_Tensor::call(a, b); }
-inline Tensor div(const Tensor& a, const Scalar& b) { return ops::div_Scalar::call(a, b); }
-inline Tensor tanh_backward(const Tensor& g, const Tensor& out) { return ops::tanh_backward::call(g, out); }
-inline Tensor threshold_backward(const Tensor& g, const Tensor& a, const Scalar& s) { return ops::threshold_backward::call(g, a, s); }
-inline Tensor mse_loss_backward(const Tensor& g, const Tensor& a, const Tensor& b, int64_t r) { return ops::mse_loss_backward::call(g, a, b, r); }
-
+/// Nothing to do, and no call, for real numbers.
+inline Tensor conjugate(const Tensor& t) { return t.defined() && is_complex(t.dtype()) ? _conj(t) : t; }
 bool is_one(const Scalar&);
 /// Nothing to do for 1.
 Tensor maybe_multiply(const Tensor&, const Scalar&);
@@ -45,5 +29,59 @@ Tensor as_strided_backward(const Tensor& grad, const Place& base, const Place& v
 /// Of a product's factors; each comes out in the memory order that the factor had.
 Tensor left_factor_backward(const Tensor& grad, const Tensor& right, Sizes, Sizes strides, const Scalar& alpha);
 Tensor right_factor_backward(const Tensor& grad, const Tensor& left, Sizes, Sizes strides, const Scalar& alpha);
+
+
+// Functions of one and two tensors.
+using Bound = std::optional<Scalar>;
+Tensor clamp_backward(const Tensor& grad, const Tensor& self, const Bound& min, const Bound& max);
+Tensor silu_backward_of(const Tensor& grad, const Tensor& self);
+/// Of maximum and minimum: half where both are equal, nothing where self is the smaller (or larger) one.
+Tensor larger_backward(const Tensor& grad, const Tensor& self, const Tensor& other, bool zero_where_greater);
+Tensor div_mode_backward(const Tensor& grad, const Tensor& other, const std::optional<std::string>& rounding);
+Tensor div_mode_backward(const Tensor& grad, const Scalar& other, const std::optional<std::string>& rounding);
+Tensor div_mode_other_backward(const Tensor& grad, const Tensor& self, const Tensor& other, const std::optional<std::string>& rounding);
+Tensor pow_backward_base(const Tensor& grad, const Tensor& self, const Tensor& exponent);
+Tensor pow_backward_exponent(const Tensor& grad, const Tensor& self, const Tensor& exponent, const Tensor& result);
+Tensor pow_backward_exponent(const Tensor& grad, const Scalar& self, const Tensor& exponent, const Tensor& result);
+std::tuple<Tensor, Tensor> atan2_backward(const Tensor& grad, const Tensor& self, const Tensor& other, std::array<bool, 2> wanted);
+
+// Of what reduces.
+Tensor evenly_distribute_backward(const Tensor& grad, const Tensor& self, const Tensor& result);
+Tensor extreme_backward(const Tensor& grad, const Tensor& self, const Tensor& result, Sizes dims, bool keepdim);
+Tensor aminmax_backward(const Tensor& grad_min, const Tensor& grad_max, const Tensor& self, std::optional<int64_t> dim, bool keepdim, const Tensor& min,
+                        const Tensor& max);
+Tensor prod_backward(const Tensor& grad, const Tensor& self, const Tensor& result);
+Tensor prod_backward(const Tensor& grad, const Tensor& self, const Tensor& result, int64_t dim, bool keepdim);
+Tensor var_backward(const Tensor& grad, const Tensor& self, const Dims&, const Bound& correction, bool keepdim);
+Tensor std_backward(const Tensor& result, const Tensor& grad, const Tensor& self, const Dims&, const Bound& correction, bool keepdim);
+Tensor var_mean_backward(const Tensor& var, const Tensor& mean, const Tensor& self, const Dims&, const Bound& correction, bool keepdim);
+Tensor vector_norm_backward(const Tensor& grad, const Tensor& self, const Scalar& ord, const Tensor& norm, const Dims&, bool keepdim);
+Tensor logsumexp_backward(const Tensor& grad, const Tensor& self, const Tensor& result, Sizes dims, bool keepdim);
+Tensor cumsum_backward(const Tensor& grad, int64_t dim);
+Tensor softmax_double_backward(const Tensor& grad, const Tensor& grad_output, int64_t dim, const Tensor& output);
+Tensor log_softmax_double_backward(const Tensor& grad, const Tensor& output, int64_t dim);
+
+// Of layers and losses.
+struct GroupShape {
+  int64_t n, c, inner, groups;
+};
+std::tuple<Tensor, Tensor, Tensor> group_norm_backward_of(const std::vector<Tensor>& grads, const Tensor& input, const Tensor& mean, const Tensor& rstd, const Tensor& weight,
+                                                          GroupShape, std::array<bool, 3> wanted);
+Tensor logits_backward(const Tensor& grad, const Tensor& self, const Tensor& target, const Tensor& weight, const Tensor& pos_weight, int64_t reduction);
+
+// Of views, and of what picks and joins.
+Tensor permute_backward(const Tensor& grad, Sizes dims);
+Tensor unsqueeze_all(const Tensor& grad, Sizes);
+Tensor unsqueeze_to(const Tensor& grad, Sizes dims, Sizes);
+Tensor split_backward(const std::vector<Tensor>& grads, int64_t size, int64_t dim, Sizes);
+Tensor split_with_sizes_backward(const std::vector<Tensor>& grads, Sizes sizes, int64_t dim, Sizes);
+Tensor unbind_backward(const std::vector<Tensor>& grads, int64_t dim);
+std::vector<Tensor> cat_backward(const Tensor& grad, const std::vector<SizeVector>& sizes, const std::vector<ScalarType>&, int64_t dim);
+std::vector<Tensor> stack_backward(const Tensor& grad, int64_t dim, const std::vector<ScalarType>&);
+Tensor index_backward(Tensor zeros, std::span<const std::optional<Tensor>> indices, const Tensor& grad);
+Tensor index_add_backward(const Tensor& grad, int64_t dim, const Tensor& index, const Tensor& source, const Scalar& alpha);
+Tensor repeat_backward(const Tensor& grad, Sizes repeats, Sizes);
+Tensor roll_backward(const Tensor& grad, Sizes shifts, Sizes dims);
+Tensor constant_pad_nd_backward(const Tensor& grad, Sizes pad);
 
 }  // namespace peel::core::formulas

@@ -40,11 +40,55 @@ Tensor& set_requires_grad(Tensor& t, bool on) {
   return t;
 }
 
+namespace {
+
+NodeHooks::List<NodeHooks::OnTensor>& hooks_of(const Tensor& t) {
+  GradMeta& meta = make_grad_meta(t);
+  std::shared_ptr<NodeHooks::List<NodeHooks::OnTensor>>* place = &meta.hooks;
+  if (const Ref<Node> node = grad_node(t)) {
+    auto& lists = node->hooks().tensors;
+    if (lists.size() <= meta.output) lists.resize(meta.output + 1);
+    place = &lists[meta.output];
+  }
+  if (!*place) *place = std::make_shared<NodeHooks::List<NodeHooks::OnTensor>>();
+  return **place;
+}
+
+}  // namespace
+
+uint64_t register_hook(const Tensor& t, NodeHooks::OnTensor f) {
+  if (!requires_grad(t)) throw Error("cannot register a hook on a tensor that doesn't require gradient");
+  return hooks_of(t).add(std::move(f));
+}
+void remove_hook(const Tensor& t, uint64_t id) {
+  if (requires_grad(t)) hooks_of(t).remove(id);
+}
+uint64_t register_after_accumulate(const Tensor& t, std::function<void(const Tensor&)> f) {
+  if (!requires_grad(t)) throw Error("cannot register a hook on a tensor that doesn't require gradient");
+  if (grad_node(t)) throw Error("post accumulate grad hooks cannot be registered on non-leaf tensors");
+  return make_grad_meta(t).after_accumulate.add(std::move(f));
+}
+void retain_grad(const Tensor& t) {
+  if (!requires_grad(t)) throw Error("can't retain_grad on Tensor that has requires_grad=False");
+  const Ref<Node> node = grad_node(t);
+  GradMeta& meta = make_grad_meta(t);
+  if (!node || meta.retained) return;
+  meta.retained = std::make_shared<Tensor>();
+  auto& places = node->hooks().retained;
+  if (places.size() <= meta.output) places.resize(meta.output + 1);
+  places[meta.output] = meta.retained;
+}
+Tensor gradient_of(const Tensor& t) {
+  const GradMeta* meta = grad_meta(t);
+  if (!meta) return {};
+  return meta->retained && meta->retained->defined() ? *meta->retained : meta->grad;
+}
+
 Edge gradient_edge(const Tensor& t) {
   if (Ref<Node> node = grad_node(t)) return {std::move(node), grad_meta(t)->output};
   GradMeta* meta = grad_meta(t);
   if (!meta || !meta->wants) return {};
-  const std::lock_guard lock(AccumulateGrad::mutex());
+  const std::lock_guard lock(AccumulateGrad::accumulators());
   Ref<Node> node = Ref<Node>::lock(meta->accumulator);
   if (!node) {
     node = make_node<AccumulateGrad>(t);
@@ -97,6 +141,12 @@ void check_in_place(const Tensor& t, bool any_needs_grad) {
                   "error-prone, it is forbidden. You can clarify your code by moving both the view and the inplace either both inside the "
                   "inference_mode block (if you don't want the inplace to be tracked) or both outside (if you want the inplace to be tracked).");
     }
+    if (meta->creation == CreationMode::kMultiple) {
+      const Ref<Node> made_by = grad_node(t);
+      throw Error("Output " + std::to_string(meta->output) + " of " + (made_by ? made_by->name() : "None") +
+                  " is a view and is being modified inplace. This view is the output of a function that returns multiple views. Such functions do not "
+                  "allow the output views to be modified inplace. You should replace the inplace operation by an out-of-place one.");
+    }
     const GradMeta* base = grad_meta(meta->base);
     if (base && base->wants && !base->node) {
       throw Error("a view of a leaf Variable that requires grad is being used in an in-place operation.");
@@ -112,7 +162,7 @@ void refuse_out(const char* op, const Tensor& out, bool any_needs_grad) {
   }
 }
 
-Tensor as_view(const Tensor& base, Tensor view, ViewKind kind) {
+Tensor as_view(const Tensor& base, Tensor view, ViewKind kind, bool one_of_several) {
   if (base.is_inference()) return view;
   TensorImpl& impl = view.impl();
   impl.version = base.impl().version;
@@ -120,12 +170,18 @@ Tensor as_view(const Tensor& base, Tensor view, ViewKind kind) {
   const GradMeta* of_base = grad_meta(base);
   const bool chained = of_base && of_base->base.defined();
   CreationMode mode = grad_state.inference_mode ? CreationMode::kInference : grad_state.grad_mode ? CreationMode::kDefault : CreationMode::kNoGrad;
+  if (one_of_several && mode == CreationMode::kDefault) mode = CreationMode::kMultiple;
   if (chained && (mode == CreationMode::kDefault || of_base->creation == CreationMode::kInference)) mode = of_base->creation;
   GradMeta& meta = make_grad_meta(view);
   meta.base = chained ? of_base->base : base;
   meta.creation = mode;
   meta.version = impl.current_version();
   return view;
+}
+
+std::vector<Tensor> as_view(const Tensor& base, std::vector<Tensor> views, ViewKind kind) {
+  for (Tensor& v : views) v = as_view(base, std::move(v), kind, true);
+  return views;
 }
 
 }  // namespace peel::core

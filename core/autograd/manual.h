@@ -6,4 +6,6 @@ namespace peel::core::manual {
 
 Tensor& copy_(DispatchKeySet, Tensor& self, const Tensor& src, bool non_blocking);
 
+Tensor& detach_(DispatchKeySet, Tensor& self);
+
 }  // namespace peel::core::manual

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/autograd/anomaly.h"
 #include "core/dispatch/error.h"
 #include "core/observer.h"
 
@@ -13,6 +14,11 @@ thread_local uint64_t sequence_number = 0;
 thread_local std::vector<Edge>* dying = nullptr;
 
 }  // namespace
+
+uint64_t next_hook_id() {
+  static std::atomic<uint64_t> last{0};
+  return ++last;
+}
 
 uint64_t Node::next_sequence() { return sequence_number++; }
 uint64_t Node::peek_sequence() { return sequence_number; }
@@ -46,6 +52,7 @@ uint32_t Node::add_input(const Tensor& t) {
 }
 
 void announce(Node& n) {
+  if (anomaly.on) anomaly.made(n);
   if (Observer* o = observer()) o->node_made(n);
 }
 

@@ -1,7 +1,11 @@
 // The graph that backward walks: nodes, and edges from each to the nodes of its inputs.
 #pragma once
 #include <atomic>
+#include <functional>
+#include <memory>
+#include <mutex>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "core/tensor/tensor.h"
@@ -9,6 +13,34 @@
 namespace peel::core {
 
 class Node;
+using Gradients = std::vector<Tensor>;
+
+/// What a program hangs on a node. Hooks run in the order of their registration; each may replace what it is given.
+struct NodeHooks {
+  /// Before the node: of one of its inputs, as registered on the tensor that the node made. Undefined: leave the gradient.
+  using OnTensor = std::function<Tensor(const Tensor& grad)>;
+  using Before = std::function<Gradients(Gradients)>;
+  using After = std::function<Gradients(Gradients outputs, const Gradients& inputs)>;
+  template <class F>
+  struct List {
+    std::vector<std::pair<uint64_t, F>> all;
+    uint64_t add(F f);
+    void remove(uint64_t id) {
+      std::erase_if(all, [id](const auto& one) { return one.first == id; });
+    }
+  };
+  std::vector<std::shared_ptr<List<OnTensor>>> tensors;  // by input; null: none
+  std::vector<std::weak_ptr<Tensor>> retained;           // by input: where retain_grad keeps the gradient
+  List<Before> before;
+  List<After> after;
+};
+uint64_t next_hook_id();
+template <class F>
+uint64_t NodeHooks::List<F>::add(F f) {
+  all.emplace_back(next_hook_id(), std::move(f));
+  return all.back().first;
+}
+
 /// Where a gradient goes: which input of which node. No node: nowhere.
 struct Edge {
   Ref<Node> node;
@@ -48,11 +80,28 @@ class Node : public RefCounted {
   void set_next_edges(std::vector<Edge>);
   /// Whether the gradient number `i` is wanted by anyone.
   bool should_compute(size_t i) const { return i < next_.size() && next_[i].node; }
+  /// The same while backward runs: whether this run's targets need it.
+  bool wanted(size_t i) const;
   const std::vector<InputMetadata>& inputs() const { return inputs_; }
   /// Another output of the forward operator; its number.
   uint32_t add_input(const Tensor&);
+  /// Held while saved tensors are read or let go: two threads may run backward over one graph.
+  std::mutex& mutex() { return mutex_; }
+  NodeHooks& hooks() {
+    if (!hooks_) hooks_ = std::make_unique<NodeHooks>();
+    return *hooks_;
+  }
+  const NodeHooks* hooks_or_null() const { return hooks_.get(); }
+  /// Anomaly mode: the program's stack when the node was made, and the node whose backward made it.
+  struct Origin {
+    std::string stack;
+    Ref<Node> parent;
+  };
+  std::unique_ptr<Origin> origin;
 
  private:
+  std::unique_ptr<NodeHooks> hooks_;
+  std::mutex mutex_;
   std::vector<Edge> next_;
   std::vector<InputMetadata> inputs_;
   uint64_t sequence_, topological_ = 0;

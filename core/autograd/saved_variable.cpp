@@ -66,4 +66,21 @@ void SavedVariable::release() {
   data_ = Tensor();
 }
 
+SavedList::SavedList(std::span<const std::optional<Tensor>> list) {
+  for (const auto& t : list) t ? list_.emplace_back(std::in_place, *t) : list_.emplace_back();
+}
+SavedList::SavedList(std::span<const Tensor> list) {
+  for (const Tensor& t : list) list_.emplace_back(std::in_place, t);
+}
+std::vector<std::optional<Tensor>> SavedList::unpack() const {
+  std::vector<std::optional<Tensor>> out;
+  for (const auto& s : list_) s ? out.emplace_back(s->unpack()) : out.emplace_back();
+  return out;
+}
+void SavedList::release() {
+  for (auto& s : list_) {
+    if (s) s->release();
+  }
+}
+
 }  // namespace peel::core

@@ -23,4 +23,17 @@ class SavedVariable {
   bool detached_ = false, released_ = false;
 };
 
+/// A list of tensors, some absent.
+class SavedList {
+ public:
+  SavedList() = default;
+  explicit SavedList(std::span<const std::optional<Tensor>> list);
+  explicit SavedList(std::span<const Tensor> list);
+  std::vector<std::optional<Tensor>> unpack() const;
+  void release();
+
+ private:
+  std::vector<std::optional<SavedVariable>> list_;
+};
+
 }  // namespace peel::core

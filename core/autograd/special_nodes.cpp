@@ -5,6 +5,7 @@
 #include "core/autograd/formulas.h"
 #include "core/autograd/engine.h"
 #include "core/autograd/manual.h"
+#include "core/dispatch/error.h"
 
 namespace peel::core {
 namespace {
@@ -33,16 +34,17 @@ Tensor copy_in_order_of(const Tensor& grad, const Tensor& variable) {
 
 AccumulateGrad::AccumulateGrad(Tensor leaf) : Node(kLast), variable_(std::move(leaf)) { add_input(variable_); }
 AccumulateGrad::~AccumulateGrad() {
-  const std::lock_guard lock(mutex());
+  const std::lock_guard lock(accumulators());
   GradMeta* meta = grad_meta(variable_);
   if (meta && meta->accumulator == this) meta->accumulator = nullptr;
 }
-std::mutex& AccumulateGrad::mutex() {
+std::mutex& AccumulateGrad::accumulators() {
   static std::mutex& m = *new std::mutex;
   return m;
 }
 
 std::vector<Tensor> AccumulateGrad::apply(std::vector<Tensor> grads) {
+  const std::lock_guard lock(Node::mutex());
   Tensor grad = std::move(grads[0]);
   if (!grad.defined() || !requires_grad(variable_)) return {};
   GradMeta& meta = make_grad_meta(variable_);
@@ -55,6 +57,7 @@ std::vector<Tensor> AccumulateGrad::apply(std::vector<Tensor> grads) {
   } else {
     meta.grad = ops::add_Tensor::call(meta.grad, grad);
   }
+  for (const auto& hook : meta.after_accumulate.all) hook.second(variable_);
   return {};
 }
 
@@ -82,7 +85,7 @@ std::vector<Tensor> CopySlices::apply(std::vector<Tensor> grads) {
   Tensor slice = ops::as_strided::call(result, view_.sizes, view_.strides, offset_);
   std::vector<Tensor> given = run_node(*inner_, {ops::clone::call(slice, MemoryFormat::Contiguous)});
   for (size_t i = 0; i < out.size() && i < given.size(); ++i) {
-    if (!should_compute(i)) continue;
+    if (!wanted(i)) continue;
     if (i > 0) {
       out[i] = std::move(given[i]);
       continue;
@@ -98,9 +101,23 @@ std::vector<Tensor> CopyBackwards::apply(std::vector<Tensor> grads) {
   std::vector<Tensor> out(2);
   const Tensor& grad = grads[0];
   if (!grad.defined()) return out;
-  if (should_compute(0)) out[0] = ops::zeros_like::call(grad, {}, {}, {}, {}, MemoryFormat::Contiguous);
-  if (should_compute(1)) out[1] = ops::to_dtype_layout::call(grad, source_dtype, Layout::Strided, grad.device(), false, false, false);
+  if (wanted(0)) out[0] = ops::zeros_like::call(grad, {}, {}, {}, {}, MemoryFormat::Contiguous);
+  if (wanted(1)) out[1] = ops::to_dtype_layout::call(grad, source_dtype, Layout::Strided, grad.device(), false, false, false);
   return out;
+}
+
+Tensor& manual::detach_(DispatchKeySet, Tensor& self) {
+  GradMeta* meta = grad_meta(self);
+  if (!meta) return self;
+  if (meta->base.defined()) {
+    throw Error("Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for training, and gradient_as_bucket_view "
+                "is set as True, gradients are views of DDP buckets, and hence detach_() cannot be called on these gradients. To fix this error, please "
+                "refer to the Optimizer.zero_grad() function in torch/optim/optimizer.py as a solution.");
+  }
+  meta->node = {};
+  meta->output = 0;
+  meta->wants = false;
+  return self;
 }
 
 Tensor& manual::copy_(DispatchKeySet keys, Tensor& self, const Tensor& src, bool non_blocking) {

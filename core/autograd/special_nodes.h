@@ -16,7 +16,7 @@ class AccumulateGrad final : public Node {
   std::vector<Tensor> apply(std::vector<Tensor> grads) override;
   const Tensor& variable() const { return variable_; }
   /// Guards every leaf's pointer to its accumulator.
-  static std::mutex& mutex();
+  static std::mutex& accumulators();
 
  private:
   Tensor variable_;

@@ -66,11 +66,13 @@ Registration Dispatcher::register_schema(FunctionSchema schema, std::string debu
     throw;
   }
   ++e.definitions;
+  ++version_;
   return Registration([this, &e] {
     const std::lock_guard undo(mutex_);
     --e.definitions;
     e.deregister_schema();
     drop_use(e);
+    ++version_;
   });
 }
 
@@ -86,15 +88,18 @@ Registration Dispatcher::register_kernel(const OperatorName& name, std::optional
     drop_use(e);
     throw;
   }
+  ++version_;
   return Registration([this, &e, k] {
     const std::lock_guard undo(mutex_);
     e.deregister_kernel(k);
     drop_use(e);
+    ++version_;
   });
 }
 
 void Dispatcher::update_all(DispatchKey k) {
   for (const auto& [name, entry] : index_) entry->update(k);
+  ++version_;
 }
 
 Registration Dispatcher::register_fallback(DispatchKey key, KernelFunction f, std::string debug) {

@@ -58,6 +58,8 @@ class Dispatcher {
   std::string dump_table(const OperatorEntry&, std::span<const PrecedenceRule> = precedence_rules()) const;
   /// `[CPU, Meta, ...]`: the keys with a computed kernel.
   std::string available_keys(const OperatorEntry&) const;
+  /// Grows with every registration and removal: tables that were looked at before may be others now.
+  uint64_t version() const { return version_.load(std::memory_order_acquire); }
   /// With the lock held.
   const BackendFallbacks& fallbacks() const { return fallbacks_; }
 
@@ -67,6 +69,7 @@ class Dispatcher {
   const Kernel* keep(DispatchKey, KernelFunction, std::string debug);
   void update_all(DispatchKey);
 
+  std::atomic<uint64_t> version_{1};
   mutable std::recursive_mutex mutex_;  // everything below; the index also for readers
   mutable std::shared_mutex index_mutex_;
   struct Hash {

@@ -74,6 +74,11 @@ template <auto* F>
 KernelFunction kernel() {
   return detail::adapt(detail::Constant<F>(), F);
 }
+/// From a function's address: functions of one type share what is compiled.
+template <class R, class... A>
+KernelFunction kernel_of(R (*f)(A...)) {
+  return detail::adapt(f, f);
+}
 /// From a lambda; what it captured is shared by all threads.
 template <class L>
 KernelFunction kernel(L lambda) {

@@ -22,10 +22,15 @@ void observed_boxed(Observer& observer, HopKind kind, const OperatorEntry& op, D
   const Kernel* found = op.kernel(set);
   if (kind == HopKind::kCallBoxed) found = op.settle(keys, &set, found);
   Hop hop{&op, kind, keys, set, found, &values};
-  HopScope scope(observer, hop);
-  const Kernel* k = op.require(hop.set, hop.kernel);
-  k->function.boxed(k->function.functor.get(), OperatorHandle(&op), hop.set, stack);
-  scope.end(values);  // results lie where the arguments did
+  observer.begin(hop);
+  try {
+    const Kernel* k = op.require(hop.set, hop.kernel);
+    k->function.boxed(k->function.functor.get(), OperatorHandle(&op), hop.set, stack);
+  } catch (...) {
+    observer.end(hop, nullptr);
+    throw;
+  }
+  observer.end(hop, &values);  // results lie where the arguments did
 }
 
 }  // namespace

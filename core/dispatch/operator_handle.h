@@ -117,15 +117,22 @@ template <class R, class... A>
   const Kernel* k = op.kernel(set);
   if (kind == HopKind::kCall) k = op.settle(keys, &set, k);
   Hop hop{&op, kind, keys, set, k, &values};
-  HopScope scope(observer, hop);
-  op.require(hop.set, hop.kernel);
-  if constexpr (std::is_void_v<R>) {
-    enter<R, A...>(*hop.kernel, op, hop.set, std::forward<A>(arguments)...);
-    scope.end(ResultValues<void>());
-  } else {
-    R result = enter<R, A...>(*hop.kernel, op, hop.set, std::forward<A>(arguments)...);
-    scope.end(ResultValues<R>(&result));
-    return static_cast<R&&>(result);
+  observer.begin(hop);
+  try {
+    op.require(hop.set, hop.kernel);
+    if constexpr (std::is_void_v<R>) {
+      enter<R, A...>(*hop.kernel, op, hop.set, std::forward<A>(arguments)...);
+      const ResultValues<void> none;
+      observer.end(hop, &none);
+    } else {
+      R result = enter<R, A...>(*hop.kernel, op, hop.set, std::forward<A>(arguments)...);
+      const ResultValues<R> results(&result);
+      observer.end(hop, &results);
+      return static_cast<R&&>(result);
+    }
+  } catch (...) {
+    observer.end(hop, nullptr);
+    throw;
   }
 }
 

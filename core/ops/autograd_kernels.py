@@ -2,32 +2,64 @@
 TOP = "// Generated from native_functions.yaml and derivatives.yaml.\n"
 
 
+def wanted(formula, on=""):
+    """Whether a formula is asked for: by anyone later (`on`: a node that is being made), or in this run of backward."""
+    return " || ".join(("%sshould_compute(%d)" % (on, i) if on else "wanted(%d)" % i) for i in formula[0])
+
+
+def needed_by(d, name, on=""):
+    """The condition under which a kept value is of use."""
+    return " || ".join(wanted(f, on) for f in d.formulas if name in f[2])
+
+
+def node_apply(d):
+    lines = ["std::vector<Tensor> %s::apply(std::vector<Tensor> grads) {" % d.name, "  std::vector<Tensor> out(next_edges().size());"]
+    if d.all_outputs:
+        lines.append("  if (!any_defined(grads)) return out;")
+    else:
+        lines += ["  [[maybe_unused]] const Tensor& grad = grads[0];", "  if (!grad.defined()) return out;"]
+    lists = any(a.list for a in d.inputs)
+    if any(kind != "value" for kind, _, _ in d.kept.values()):
+        lines.append("  const std::lock_guard lock(mutex());")
+    for name, (kind, _, _) in d.kept.items():
+        condition = "true" if lists else needed_by(d, name)
+        if kind == "value":
+            lines.append("  [[maybe_unused]] const auto& %s = %s_;" % (name, name))
+        elif kind == "list":
+            lines.append("  const std::vector<std::optional<Tensor>> %s = %s_.unpack();" % (name, name))
+        else:
+            lines.append("  const Tensor %s = %s ? %s_.unpack(%s) : Tensor();" % (name, condition, name, "this" if kind == "result" else ""))
+    # Stock computes in alphabetical order of the arguments.
+    for numbers, formula, used in sorted(d.formulas, key=lambda one: d.inputs[one[0][0]].name):
+        if lists:
+            lines += ["  std::vector<Tensor> all = %s;" % formula, "  for (size_t i = 0; i < out.size() && i < all.size(); ++i) {",
+                      "    if (wanted(i)) out[i] = std::move(all[i]);", "  }"]
+        elif len(numbers) == 1:
+            lines.append("  if (wanted(%d)) out[%d] = %s;" % (numbers[0], numbers[0], formula))
+        else:
+            lines += ["  if (%s) {" % wanted((numbers, formula, used)),
+                      "    const std::array<bool, %d> output_mask{%s};" % (len(numbers), ", ".join("wanted(%d)" % i for i in numbers)),
+                      "    auto all = %s;" % formula]
+            lines += ["    if (output_mask[%d]) out[%d] = std::get<%d>(all);" % (k, i, k) for k, i in enumerate(numbers)] + ["  }"]
+    return "\n".join(lines) + "\n  return out;\n}\n"
+
+
 def nodes(table):
-    header = [TOP + '#pragma once\n#include "core/autograd/formulas.h"\n#include "core/autograd/saved_variable.h"\n\nnamespace peel::core::nodes {\n']
-    source = [TOP + '#include "ops_generated/nodes.h"\n\nnamespace peel::core::nodes {\nusing namespace formulas;\n']
+    header = [TOP + '#pragma once\n#include "core/autograd/saved_variable.h"\n\nnamespace peel::core::nodes {\n']
+    source = [TOP + '#include "core/autograd/formulas.h"\n#include "ops_generated/nodes.h"\n\nnamespace peel::core::nodes {\nusing namespace formulas;\n']
     for d in table.values():
         if not d.formulas:
             continue
         header.append("struct %s final : Node {\n  const char* name() const override { return \"%s\"; }\n"
                       "  std::vector<Tensor> apply(std::vector<Tensor> grads) override;\n  void release() override;\n" % (d.name, d.name))
+        types = {"value": None, "list": "SavedList"}
         for name, (kind, cpp, _) in d.kept.items():
-            header.append("  %s %s_{};\n" % (cpp if kind == "value" else "SavedVariable", name))
+            header.append("  %s %s_{};\n" % (types.get(kind, "SavedVariable") or cpp, name))
         header.append("};\n")
         tensors = [n for n, (kind, _, _) in d.kept.items() if kind != "value"]
-        source.append("void %s::release() {\n%s}\n" % (d.name, "".join("  %s_.release();\n" % n for n in tensors)))
-        source.append("std::vector<Tensor> %s::apply(std::vector<Tensor> grads) {\n  std::vector<Tensor> out(%d);\n  const Tensor& grad = grads[0];\n"
-                      "  if (!grad.defined()) return out;\n" % (d.name, len(d.formulas)))
-        for name, (kind, _, _) in d.kept.items():
-            uses = [i for i, (_, _, used) in enumerate(d.formulas) if name in used]
-            condition = " || ".join("should_compute(%d)" % i for i in uses)
-            if kind == "value":
-                source.append("  [[maybe_unused]] const auto& %s = %s_;\n" % (name, name))
-            else:
-                source.append("  const Tensor %s = %s ? %s_.unpack(%s) : Tensor();\n" % (name, condition, name, "this" if kind == "result" else ""))
-        # Stock computes in alphabetical order of the arguments.
-        for i, (_, formula, _) in sorted(enumerate(d.formulas), key=lambda one: one[1][0].name):
-            source.append("  if (should_compute(%d)) out[%d] = %s;\n" % (i, i, formula))
-        source.append("  return out;\n}\n")
+        body = "".join("  %s_.release();\n" % n for n in tensors)
+        source.append("void %s::release() {\n%s}\n" % (d.name, body and "  const std::lock_guard lock(mutex());\n" + body))
+        source.append(node_apply(d))
     end = "}  // namespace peel::core::nodes\n"
     return "".join(header) + end, "".join(source) + end
 
@@ -37,7 +69,11 @@ def derivative_of(f, table):
     own = table.get(f.full)
     if own or not f.inplace:
         return own
-    return table.get(f.base[:-1] + ("." + f.overload if f.overload else ""))
+    shape = [(a.type, a.list, a.optional) for a in f.arguments]
+    for d in table.values():
+        if d.function.base == f.base[:-1] and [(a.type, a.list, a.optional) for a in d.function.arguments] == shape:
+            return d
+    return None
 
 
 def autograd(functions, table):
@@ -45,24 +81,31 @@ def autograd(functions, table):
            '#include "ops_generated/nodes.h"\n#include "ops_generated/ops.h"\n\nnamespace peel::core {\nnamespace {\nnamespace autograd {\n']
     registered = []
     for f in functions:
-        if f.implicit:
+        if f.no_autograd:
             continue
-        registered.append('  m.impl("%s", kernel<&%s::%s>());\n' % (f.full, "manual" if f.manual else "autograd", f.id))
+        registered.append('  m.impl("%s", kernel_of(&%s::%s));\n' % (f.full, "manual" if f.manual else "autograd", f.id))
         if not f.manual:
             out.append(autograd_kernel(f, derivative_of(f, table)))
     out.append("}  // namespace autograd\n}  // namespace\n\nvoid register_autograd(Library& m) {\n")
     return "".join(out) + "".join(registered) + "}\n}  // namespace peel::core\n"
 
 
+def kept_value(f, kind, expression):
+    if kind == "list":
+        return "SavedList(%s)" % expression
+    if kind == "tensor":
+        # What is about to be written is kept as it was.
+        return "SavedVariable(%s%s)" % (expression, ".defined() ? ops::clone::call(self, {}) : Tensor()" if f.inplace and expression == "self" else "")
+    return "kept(%s)" % expression
+
+
 def autograd_kernel(f, d):
-    formulas = d.formulas if d else []
     lines = ["%s %s(DispatchKeySet keys_%s) {" % (f.result, f.id, f.arguments and ", " + f.parameters())]
-    differentiable = ", ".join(a.name for a, _, _ in formulas)
-    gives_tensor = f.result in ("Tensor", "Tensor&")
-    makes_node = bool(formulas) and gives_tensor and not f.out
-    unknown = not formulas and gives_tensor and not (d and d.not_differentiable) and not f.out
+    differentiable = ", ".join(a.name for a in d.inputs) if d else ""
+    gives_tensor = "Tensor" in f.result
+    makes_node = bool(d and d.formulas) and gives_tensor and not f.out
+    unknown = not (d and (d.formulas or d.not_differentiable)) and gives_tensor and not f.out
     if unknown:
-        formulas = []
         differentiable = ", ".join(a.name for a in f.arguments if a.tensor)
     if f.out:
         tensors = ", ".join(a.name for a in f.arguments if a.tensor and not a.written)
@@ -79,14 +122,8 @@ def autograd_kernel(f, d):
         for name, (kind, _, expression) in (d.kept.items() if makes_node else ()):
             if kind == "result" or kind == "value" and expression.endswith("(result)"):
                 continue
-            uses = [i for i, (_, _, used) in enumerate(formulas) if name in used]
-            condition = " || ".join("node_->should_compute(%d)" % i for i in uses)
-            if kind == "tensor":
-                # What is about to be written is kept as it was.
-                value = "SavedVariable(%s%s)" % (expression, ".defined() ? ops::clone::call(self, {}) : Tensor()" if f.inplace and name == "self" else "")
-            else:
-                value = "kept(%s)" % expression
-            lines.append("    if (%s) node_->%s_ = %s;" % (condition, name, value))
+            condition = "true" if any(a.list for a in d.inputs) else needed_by(d, name, "node_->")
+            lines.append("    if (%s) node_->%s_ = %s;" % (condition, name, kept_value(f, kind, expression)))
         lines.append("  }")
     below = "BelowAutograd" if f.written or f.viewed else "BelowADInplaceOrView"
     call = "ops::%s::redispatch(keys_ & kAfterAutograd%s)" % (f.id, f.arguments and ", " + f.names)
@@ -96,11 +133,14 @@ def autograd_kernel(f, d):
         lines.append("  {\n    %s below_;\n    %s;\n  }" % (below, call))
     else:
         lines.append("  %s result = [&] {\n    %s below_;\n    return %s;\n  }();" % (f.result, below, call))
-    target = f.written[0].name if f.written else "result"
+    target = "result" if not f.written else f.written[0].name if len(f.returned) == 1 else "{%s}" % ", ".join(a.name for a in f.written)
     if makes_node or unknown and differentiable:
-        lines.append("  if (node_) {\n    %s(%s, node_);" % ("rebase_history" if f.inplace else "set_history", target))
-        if makes_node and "result" in d.kept:
-            lines.append("    node_->result_ = SavedVariable(%s, SavedVariable::kOutput);" % target)
+        history = "set_history_all" if makes_node and d.all_outputs or unknown else "set_history"
+        first = "std::get<0>(result)" if f.result.startswith("std::tuple") and history == "set_history" else target
+        lines.append("  if (node_) {\n    %s(%s, node_);" % ("rebase_history" if f.inplace else history, first))
+        for name, (kind, _, expression) in (d.kept.items() if makes_node else ()):
+            if kind == "result":
+                lines.append("    node_->%s_ = SavedVariable(%s, SavedVariable::kOutput);" % (name, target if expression == "result" else expression))
         lines.append("  }")
     if f.result != "void":
         lines.append("  return %s;" % target)
@@ -112,17 +152,17 @@ def in_place_or_view(functions):
            "namespace peel::core {\nnamespace {\nnamespace in_place_or_view {\n"]
     registered = []
     for f in functions:
-        if f.implicit or not (f.written or f.viewed):
+        if f.no_autograd or not (f.written or f.viewed):
             continue
-        registered.append('  m.impl("%s", kernel<&in_place_or_view::%s>());\n' % (f.full, f.id))
+        registered.append('  m.impl("%s", kernel_of(&in_place_or_view::%s));\n' % (f.full, f.id))
         call = "ops::%s::redispatch(keys_ & kAfterADInplaceOrView, %s)" % (f.id, f.names)
         out.append("%s %s(DispatchKeySet keys_, %s) {\n" % (f.result, f.id, f.parameters()))
         if f.written:
             out.append("  {\n    BelowADInplaceOrView below_;\n    %s;\n  }\n" % call)
             out += ["  %s.impl().bump_version();\n" % a.name for a in f.written]
-            out.append("  return %s;\n}\n" % f.written[0].name)
+            out.append("  return %s;\n}\n" % (f.written[0].name if len(f.returned) == 1 else "{%s}" % ", ".join(a.name for a in f.written)))
         else:
-            out.append("  Tensor result = [&] {\n    BelowADInplaceOrView below_;\n    return %s;\n  }();\n  return as_view(%s, std::move(result), %s);\n}\n"
+            out.append("  auto result = [&] {\n    BelowADInplaceOrView below_;\n    return %s;\n  }();\n  return as_view(%s, std::move(result), %s);\n}\n"
                        % (call, f.viewed.name, "ViewKind::kNotDifferentiable" if f.base == "detach" else "ViewKind::kDifferentiable"))
     out.append("}  // namespace in_place_or_view\n}  // namespace\n\nvoid register_in_place_or_view(Library& m) {\n")
     return "".join(out) + "".join(registered) + "}\n}  // namespace peel::core\n"

@@ -7,29 +7,72 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import autograd_kernels  # noqa: E402
+import python_bindings  # noqa: E402
 import schema  # noqa: E402
 
 TOP = "// Generated from native_functions.yaml and derivatives.yaml.\n"
 
 
+PARTS = 4  # files that the entry points are spread over; core/CMakeLists.txt names them
+
+
 def entry_points(functions):
+    # Operators of one C++ type share what is compiled, so they share a file.
+    types = sorted({f.types + f.result for f in functions})
+    part = {t: i * PARTS // len(types) for i, t in enumerate(types)}
     header = [TOP + '#pragma once\n#include "core/ops/types.h"\n\nnamespace peel::core::ops {\n']
-    source = [TOP + '#include "ops_generated/ops.h"\n\n#include "core/dispatch/library.h"\n#include "core/ops/load.h"\n\nnamespace peel::core::ops {\n'
-              "// Found at the first call: schemas are there by then.\n"]
+    one = [TOP + '#include "ops_generated/ops.h"\n\n#include "core/dispatch/dispatcher.h"\n\nnamespace peel::core::ops {\n'
+           "// Found at the first call: schemas are there by then.\n"]
+    sources = [list(one) for _ in range(PARTS)]
     for f in functions:
         returned = "return " if f.result != "void" else ""
         header.append("/// aten::%s\nstruct %s {\n  using Signature = %s(%s);\n  static %s call(%s);\n  static %s redispatch(DispatchKeySet keys%s);\n};\n"
                       % (f.schema, f.id, f.result, f.types, f.result, f.parameters(defaults=True), f.result, f.arguments and ", " + f.parameters()))
-        source.append("static const TypedOperatorHandle<%s::Signature>& handle_%s() {\n  static const auto op = Dispatcher::get().find_schema_or_throw("
+        parts = sources[part[f.types + f.result]]
+        parts.append("static const TypedOperatorHandle<%s::Signature>& handle_%s() {\n  static const auto op = Dispatcher::get().find_schema_or_throw("
                       '"aten::%s", "%s").typed<%s::Signature>();\n  return op;\n}\n%s %s::call(%s) {\n  %shandle_%s().call(%s);\n}\n'
                       "%s %s::redispatch(DispatchKeySet keys_%s) {\n  %shandle_%s().redispatch(keys_%s);\n}\n"
                       % (f.id, f.id, f.base, f.overload or "", f.id, f.result, f.id, f.parameters(), returned, f.id, f.names,
                          f.result, f.id, f.arguments and ", " + f.parameters(), returned, f.id, f.arguments and ", " + f.names))
     header.append("}  // namespace peel::core::ops\n")
-    source.append("}  // namespace peel::core::ops\n\nnamespace peel::core {\nvoid define_operators(Library& m) {\n")
-    source += ['  m.def("%s");\n' % f.schema for f in functions]
-    source.append("}\n}  // namespace peel::core\n")
-    return "".join(header), "".join(source)
+    definitions = [TOP + '#include "core/dispatch/library.h"\n#include "core/ops/load.h"\n\nnamespace peel::core {\nvoid define_operators(Library& m) {\n']
+    definitions += ['  m.def("%s");\n' % f.schema.replace('"', "'") for f in functions]
+    definitions.append("}\n}  // namespace peel::core\n")
+    return "".join(header), ["".join(s) + "}  // namespace peel::core::ops\n" for s in sources], "".join(definitions)
+
+
+def autocast(functions):
+    """Kernels at AutocastCPU."""
+    out = [TOP + '#include "core/autocast/autocast.h"\n#include "core/dispatch/library.h"\n#include "core/ops/load.h"\n#include "ops_generated/ops.h"\n\n'
+           "namespace peel::core {\nnamespace {\nnamespace at_autocast {\n"]
+    chosen = [f for f in functions if f.autocast]
+    types = {"lower": "autocast::lower()", "float": "ScalarType::Float", "widest": "autocast::widest(%s)"}
+    for f in chosen:
+        to = types[f.autocast] % (f.arguments[0].name,) if f.autocast == "widest" else types[f.autocast]
+        names = ", ".join("autocast::cast(to_, %s)" % a.name if a.tensor else a.name for a in f.arguments)
+        out.append("%s %s(%s) {\n  autocast::Below below_;\n  const ScalarType to_ = %s;\n  return ops::%s::call(%s);\n}\n" % (f.result, f.id, f.parameters(), to, f.id, names))
+    out.append("}  // namespace at_autocast\n}  // namespace\n\nvoid register_autocast(Library& m) {\n")
+    out += ['  m.impl("%s", kernel_of(&at_autocast::%s));\n' % (f.full, f.id) for f in chosen]
+    return "".join(out) + "}\n}  // namespace peel::core\n"
+
+
+def lazy_bits(functions):
+    """Operators at which the fallbacks of Conjugate and Negative do nothing."""
+    out = [TOP + '#include "core/dispatch/library.h"\n#include "core/ops/load.h"\n\nnamespace peel::core {\n']
+    for word, name in (("conj", "conjugate"), ("neg", "negative")):
+        out.append("void register_%s_fallthroughs(Library& m) {\n  for (const char* name : {%s}) m.impl(name, KernelFunction::fallthrough());\n}\n"
+                   % (name, ", ".join('"%s"' % f.full for f in functions if word in f.lazy)))
+    return "".join(out) + "}  // namespace peel::core\n"
+
+
+def callable_by_name(functions):
+    """Operators under their own names, for formulas: overloads of C++, where their types differ."""
+    out, seen = [TOP + '#pragma once\n#include "ops_generated/ops.h"\n\nnamespace peel::core::formulas {\n'], set()
+    for f in functions:
+        if not f.out and f.base != "std" and (f.base, f.types) not in seen:
+            seen.add((f.base, f.types))
+            out.append("inline %s %s(%s) { return ops::%s::call(%s); }\n" % (f.result, f.base, f.parameters(defaults=True), f.id, f.names))
+    return "".join(out) + "}  // namespace peel::core::formulas\n"
 
 
 def backend_select(functions):
@@ -42,7 +85,7 @@ def backend_select(functions):
                    % (f.result, f.id, f.parameters(), f.id, ", ".join(tensors), f.names))
     out.append("}  // namespace backend_select\n}  // namespace\n\nvoid register_backend_select(Library& m) {\n")
     # Composites have a kernel there that passes on with the same set, so that their calls show the key.
-    out += ['  m.impl("%s", kernel<&backend_select::%s>());\n' % (f.full, f.id) for f in chosen]
+    out += ['  m.impl("%s", kernel_of(&backend_select::%s));\n' % (f.full, f.id) for f in chosen]
     for f in functions:
         if f.chooses_backend and f.implicit:
             out.append('  m.impl("%s", kernel([](DispatchKeySet keys_, %s) -> %s { return ops::%s::redispatch(keys_ & DispatchKeySet::full_after(DispatchKey::BackendSelect), %s); }));\n'
@@ -65,7 +108,7 @@ def kernels(functions):
            "void register_kernels(std::vector<Library>* libraries) {\n"]
     for key, implementations in keys.items():
         out.append('  {\n    Library& m = libraries->emplace_back(Library::Kind::kImpl, "aten", DispatchKey::%s, __FILE__, __LINE__);\n' % key)
-        out += ['    m.impl("%s", kernel<static_cast<%s (*)(%s)>(&kernels::%s)>());\n' % (f.full, f.result, f.types, name) for f, name in implementations]
+        out += ['    m.impl("%s", kernel_of(static_cast<%s (*)(%s)>(&kernels::%s)));\n' % (f.full, f.result, f.types, name) for f, name in implementations]
         out.append("  }\n")
     return "".join(header), "".join(out) + "}\n\n}  // namespace peel::core\n"
 
@@ -74,12 +117,17 @@ def main():
     native, derivatives, out = sys.argv[1:4]
     functions, table = schema.load(native, derivatives)
     files = {}
-    files["ops.h"], files["ops.cpp"] = entry_points(functions)
+    files["ops.h"], parts, files["define.cpp"] = entry_points(functions)
+    files.update(("ops_%d.cpp" % i, text) for i, text in enumerate(parts))
+    files["autocast.cpp"] = autocast(functions)
+    files["lazy_bits.cpp"] = lazy_bits(functions)
+    files["call.h"] = callable_by_name(functions)
     files["kernels.h"], files["register_kernels.cpp"] = kernels(functions)
     files["backend_select.cpp"] = backend_select(functions)
     files["nodes.h"], files["nodes.cpp"] = autograd_kernels.nodes(table)
     files["autograd.cpp"] = autograd_kernels.autograd(functions, table)
     files["in_place_or_view.cpp"] = autograd_kernels.in_place_or_view(functions)
+    files["python_bindings.cpp"] = python_bindings.bindings(functions)
     os.makedirs(out, exist_ok=True)
     for name, text in files.items():
         path = os.path.join(out, name)

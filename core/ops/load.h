@@ -8,6 +8,9 @@ namespace peel::core {
 
 void define_operators(Library& def);
 void register_backend_select(Library& impl);
+void register_conjugate_fallthroughs(Library& impl);
+void register_negative_fallthroughs(Library& impl);
+void register_autocast(Library& impl);
 void register_autograd(Library& impl);
 void register_in_place_or_view(Library& impl);
 /// One library a key; defined beside the kernels.

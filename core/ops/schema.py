@@ -27,15 +27,18 @@ def entries(path):
 
 PLAIN = {"int": "int64_t", "SymInt": "int64_t", "float": "double", "bool": "bool", "ScalarType": "ScalarType", "Layout": "Layout", "Device": "Device",
          "MemoryFormat": "MemoryFormat", "str": "std::string_view"}
-HELD = {"std::string_view": "std::string", "Sizes": "SizeVector", "std::optional<Sizes>": "std::optional<SizeVector>"}
+HELD = {"std::string_view": "std::string", "std::optional<std::string_view>": "std::optional<std::string>", "Sizes": "SizeVector",
+        "std::optional<Sizes>": "std::optional<SizeVector>", "std::span<const std::optional<Tensor>>": "SavedList"}
 
 
 class Argument:
     def __init__(self, text, keyword):
-        m = re.fullmatch(r"(Tensor|[A-Za-z]+)(\((\w+)(!?)\))?(\[(\d*)\])?(\?)? (\w+)(?:=(.*))?", text)
+        m = re.fullmatch(r"(Tensor|[A-Za-z]+)(\((\w+)(?: -> \*)?(!?)\))?(\?)?(\[(\d*)\])?(\?)? (\w+)(?:=(.*))?", text)
         if not m:
             raise SystemExit("argument not understood: " + text)
-        self.type, _, self.alias, written, self.list, _, self.optional, self.name, self.default = m.groups()
+        self.type, _, self.alias, written, inner, self.list, self.length, outer, self.name, self.default = m.groups()
+        self.optional = outer or inner and not self.list
+        self.optional_elements = inner and self.list
         self.keyword, self.written = keyword, bool(written)
         self.tensor = self.type == "Tensor"
 
@@ -44,12 +47,14 @@ class Argument:
         """As kernels take it."""
         if self.tensor:
             if self.list:
-                return "std::span<const Tensor>"
+                return "std::span<const std::optional<Tensor>>" if self.optional_elements else "std::span<const Tensor>"
             return "const std::optional<Tensor>&" if self.optional else "Tensor&" if self.written else "const Tensor&"
         if self.type == "Scalar":
             return "const std::optional<Scalar>&" if self.optional else "const Scalar&"
         if self.type == "Generator":
             return "const std::optional<GeneratorHandle>&"
+        if self.type == "bool" and self.list:
+            return "std::array<bool, %s>" % self.length
         if self.list:
             return "std::optional<Sizes>" if self.optional else "Sizes"
         return "std::optional<%s>" % PLAIN[self.type] if self.optional else PLAIN[self.type]
@@ -64,8 +69,11 @@ class Argument:
     def cpp_default(self):
         if self.default is None:
             return ""
-        words = {"None": "{}", "True": "true", "False": "false", "Mean": "1", "[]": "{}"}
-        return " = " + words.get(self.default, self.default)
+        words = {"None": "{}", "True": "true", "False": "false", "Mean": "1", "[]": "{}", "long": "ScalarType::Long",
+                 "contiguous_format": "MemoryFormat::Contiguous"}
+        if self.list and self.default not in words:
+            return ""  # a number for every element: no initializer of C++
+        return " = " + words.get(self.default, self.default.replace("'", '"'))
 
 
 def split(text):
@@ -90,6 +98,8 @@ class Function:
         self.base, self.overload, arguments, returns = m.groups()
         self.full = self.base + ("." + self.overload if self.overload else "")
         self.id = self.full.replace(".", "_")
+        if self.id == "std":
+            self.id = "std_all"  # a name that C++ leaves free
         self.arguments, keyword = [], False
         for part in split(arguments):
             if part == "*":
@@ -97,12 +107,17 @@ class Function:
             else:
                 self.arguments.append(Argument(part, keyword))
         self.returned = split(returns[1:-1]) if returns.startswith("(") else [returns]
+        names = [r.split(" ")[-1] if " " in r else None for r in self.returned]
+        self.result_names = [n or ("result%d" % i if len(names) > 1 else "result") for i, n in enumerate(names)]
         self.dispatch = {key: kernel for keys, kernel in entry.get("dispatch", {}).items() for key in keys.split(", ")}
         if not self.dispatch:
             self.dispatch = {"CompositeImplicitAutograd": self.id}
         self.implicit = "CompositeImplicitAutograd" in self.dispatch
         # A person writes these: the kernel stands in core/autograd under the operator's name.
         self.manual = entry.get("autograd") == "manual"
+        self.autocast = entry.get("autocast")
+        self.lazy = [word for word in entry.get("lazy", "").split(", ") if word]
+        self.no_autograd = self.implicit or entry.get("autograd") == "none"
 
     @property
     def written(self):
@@ -167,13 +182,23 @@ class Derivative:
         if not self.function:
             raise SystemExit("%s: no such operator: %s" % (self.place, schema))
         self.condition = entry.get("condition")
-        self.formulas = []  # (argument, formula with kept names, names kept)
         self.kept = {}      # name -> (kind, C++ type, expression)
         self.not_differentiable = [k for k, v in entry.items() if v == "not_differentiable"]
-        for a in self.function.arguments:
-            if a.tensor and a.name in entry and a.name not in self.not_differentiable:
-                self.formulas.append((a, *self._keep(entry[a.name])))
-        words = "".join(w[0].upper() + w[1:] for w in self.function.base.strip("_").split("_"))
+        given = {}          # argument -> (all arguments of its formula, formula)
+        for names, formula in entry.items():
+            together = names.split(", ")
+            if formula != "not_differentiable" and all(any(a.name == n and a.tensor for a in self.function.arguments) for n in together):
+                given.update((n, (together, formula)) for n in together)
+        self.inputs = [a for a in self.function.arguments if a.name in given]
+        order = [a.name for a in self.inputs]
+        self.formulas = []  # (numbers of the inputs that it is for, formula with kept names, names kept)
+        for a in self.inputs:
+            together, formula = given[a.name]
+            if together[0] == a.name:
+                self.formulas.append(([order.index(n) for n in together], *self._keep(formula)))
+        # Every output has a gradient only where a formula says so.
+        self.all_outputs = any(re.search(r"\bgrads\b", formula) for _, formula, _ in self.formulas)
+        words = "".join(w[0].upper() + w[1:] for w in re.sub(r"(?<=\d)([a-z])", r"_\1", re.sub("_forward$", "", self.function.base.strip("_"))).split("_"))
         self.name = words + "Backward"  # numbered later
 
     def _keep(self, formula):
@@ -181,19 +206,24 @@ class Derivative:
 
         def attribute(m):
             name = m.group(1) + "_" + m.group(2)
-            self.kept[name] = ("value", ATTRIBUTES[m.group(2)], "kept_%s(%s)" % (m.group(2), m.group(1)))
+            kind = ATTRIBUTES[m.group(2)]
+            self.kept[name] = ("value", "std::vector<%s>" % kind if m.group(1) in lists else kind, "kept_%s(%s)" % (m.group(2), m.group(1)))
             used.append(name)
             return name
         tensors = [a.name for a in self.function.arguments if a.tensor]
-        pattern = r"\b(%s|result)\.(%s)\(\)" % ("|".join(tensors), "|".join(ATTRIBUTES))
+        lists = [a.name for a in self.function.arguments if a.tensor and a.list]
+        results = self.function.result_names
+        pattern = r"\b(%s)\.(%s)\(\)" % ("|".join(tensors + results), "|".join(ATTRIBUTES))
         formula = re.sub(pattern, attribute, formula)
         for a in self.function.arguments:
             if re.search(r"(?<![.\w])%s\b(?!\()" % a.name, formula):
-                self.kept[a.name] = ("tensor" if a.tensor else "value", a.held, a.name)
+                kind = "tensor" if a.tensor and not a.list else "list" if a.tensor else "value"
+                self.kept[a.name] = (kind, a.held, a.name)
                 used.append(a.name)
-        if re.search(r"\bresult\b", formula):
-            self.kept["result"] = ("result", "Tensor", "result")
-            used.append("result")
+        for i, name in enumerate(results):
+            if re.search(r"\b%s\b(?!_)" % name, formula):
+                self.kept[name] = ("result", "Tensor", "result" if len(results) == 1 else "std::get<%d>(result)" % i)
+                used.append(name)
         return formula, used
 
 

@@ -1,5 +1,7 @@
 // The C++ types of operators' arguments, beside those that dispatch knows.
 #pragma once
+#include <array>
+
 #include "core/dispatch/boxing.h"
 #include "core/tensor/tensor.h"
 
@@ -7,6 +9,25 @@ namespace peel::core {
 
 enum class Layout : int8_t { Strided };
 constexpr const char* schema_name(Layout) { return "Layout"; }
+
+/// `bool[3]`: which results are wanted.
+template <size_t N>
+struct Boxing<std::array<bool, N>> {
+  using Held = std::array<bool, N>;
+  static Type type() { return {Type::Kind::kList, {}, {Boxing<bool>::type()}}; }
+  static Held take(const IValue& v) {
+    Held out{};
+    const auto& list = v.to_list();
+    for (size_t i = 0; i < N && i < list.size(); ++i) out[i] = list[i].to_bool();
+    return out;
+  }
+  static IValue box(const Held& v) {
+    std::vector<IValue> out;
+    for (const bool b : v) out.emplace_back(b);
+    return IValue::list(std::move(out));
+  }
+  static DispatchKeySet keys(const Held&) { return {}; }
+};
 
 /// An optional list, whose elements someone else holds.
 template <class T>

@@ -5,6 +5,7 @@
 #include <new>
 
 #include "core/dispatch/error.h"
+#include "core/observer.h"
 
 namespace peel::core {
 namespace {
@@ -39,13 +40,27 @@ Allocator& no_allocator() {
   return nothing;
 }
 
-Storage::Storage(size_t bytes, Device d, Allocator& a) : data_(a.allocate(bytes)), bytes_(bytes), device_(d), allocator_(a) {}
-Storage::~Storage() { allocator_.release(data_, bytes_); }
+namespace {
+
+void* allocate(Allocator& a, size_t bytes, Device d) {
+  void* memory = a.allocate(bytes);
+  if (Observer* o = observer(); o && memory) o->allocated(memory, bytes, d);
+  return memory;
+}
+void release(Allocator& a, void* memory, size_t bytes, Device d) {
+  if (Observer* o = observer(); o && memory) o->freed(memory, d);
+  a.release(memory, bytes);
+}
+
+}  // namespace
+
+Storage::Storage(size_t bytes, Device d, Allocator& a) : data_(allocate(a, bytes, d)), bytes_(bytes), device_(d), allocator_(a) {}
+Storage::~Storage() { release(allocator_, data_, bytes_, device_); }
 
 void Storage::resize(size_t bytes) {
-  void* memory = allocator_.allocate(bytes);
+  void* memory = allocate(allocator_, bytes, device_);
   if (memory && data_) std::memcpy(memory, data_, std::min(bytes, bytes_));
-  allocator_.release(data_, bytes_);
+  release(allocator_, data_, bytes_, device_);
   data_ = memory;
   bytes_ = bytes;
 }

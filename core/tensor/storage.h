@@ -27,6 +27,7 @@ class Storage final : public RefCounted {
   Device device() const { return device_; }
   /// Keeps what fits. Other owners see the new memory.
   void resize(size_t bytes);
+  mutable uint64_t recorded_as = 0;  // as TensorImpl's
 
  private:
   void* data_;

@@ -48,6 +48,7 @@ struct TensorImpl final : KeyedObject {
   bool wrapped_number = false;  // a Python number that became a tensor: weak in type promotion
   Ref<VersionCounter> version;
   std::unique_ptr<AutogradMeta> autograd;
+  mutable uint64_t recorded_as = 0;  // a recorder's, which tells apart what has lived at one address; 0 = none looked
 };
 
 }  // namespace peel::core

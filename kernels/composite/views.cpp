@@ -85,7 +85,6 @@ Tensor reshape(const Tensor& self, Sizes shape) {
 Tensor detach(const Tensor& self) {
   return Tensor(Ref<KeyedObject>(self.impl().detached(self.impl().version)));
 }
-Tensor resolve_conj(const Tensor& self) { return self; }
 
 std::vector<Tensor> broadcast_tensors(std::span<const Tensor> tensors) {
   std::vector<Tensor> out(tensors.begin(), tensors.end());

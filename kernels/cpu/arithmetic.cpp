@@ -1,4 +1,4 @@
-// Sums, products and powers of tensors.
+// Sums, products and quotients of tensors.
 #include <cmath>
 
 #include "kernels/cpu/elementwise.h"
@@ -11,20 +11,22 @@ namespace {
 using Tag = IValue::Tag;
 
 void check_alpha(ScalarType t, const Scalar& alpha) {
-  if (alpha.value.tag() == Tag::kBool && t != ScalarType::Bool) throw Error("Boolean alpha only supported for Boolean results.");
-  if (alpha.value.tag() == Tag::kDouble && !is_floating(t)) throw Error("For integral input tensors, argument alpha must not be a floating point number.");
+  const Tag tag = alpha.value.tag();
+  if (tag == Tag::kBool && t != ScalarType::Bool) throw Error("Boolean alpha only supported for Boolean results.");
+  if (tag == Tag::kDouble && !is_floating(t) && !is_complex(t)) throw Error("For integral input tensors, argument alpha must not be a floating point number.");
+  if (tag == Tag::kComplex && !is_complex(t)) throw Error("For non-complex input tensors, argument alpha must not be a complex number.");
 }
 
-Tensor sum_of(const Tensor& a, const Tensor& b, const Scalar& alpha, Tensor out, double sign) {
+Tensor sum_of(const Tensor& a, const Tensor& b, const Scalar& alpha, Tensor out, int sign) {
   Elementwise e({a, b}, std::move(out));
   check_alpha(e.type(), alpha);
-  with_type(e.type(), "add", [&]<class T>(T) {
-    const T factor = std::is_floating_point_v<T> ? static_cast<T>(sign * alpha.value.to_double())
-                                                 : static_cast<T>(static_cast<int64_t>(sign) * static_cast<int64_t>(alpha.value.to_double()));
+  with_any_type(e.type(), "add_stub", [&]<class T>(T) {
+    using M = Math<T>;
+    const M factor = static_cast<M>(sign) * as<M>(alpha);
     auto walk = e.walk<3>();
     each<T, T, T>(walk, [factor](T& o, T x, T y) {
       if constexpr (std::is_same_v<T, bool>) o = x || (y && factor);
-      else o = static_cast<T>(x + factor * y);
+      else o = static_cast<T>(static_cast<M>(x) + factor * static_cast<M>(y));
     });
   });
   return e.finish();
@@ -44,21 +46,21 @@ Tensor difference(const Tensor& a, const Tensor& b, const Scalar& alpha, Tensor 
 
 Tensor product(const Tensor& a, const Tensor& b, Tensor out) {
   Elementwise e({a, b}, std::move(out));
-  with_type(e.type(), "mul", [&]<class T>(T) {
+  with_any_type(e.type(), "mul_cpu", [&]<class T>(T) {
     auto walk = e.walk<3>();
     each<T, T, T>(walk, [](T& o, T x, T y) {
       if constexpr (std::is_same_v<T, bool>) o = x && y;
-      else o = static_cast<T>(x * y);
+      else o = static_cast<T>(static_cast<Math<T>>(x) * static_cast<Math<T>>(y));
     });
   });
   return e.finish();
 }
 
 Tensor quotient(const Tensor& a, const Tensor& b, Tensor out) {
-  Elementwise e({a, b}, std::move(out), Want::kFloating);
-  with_floating(e.type(), "div_true_cpu", [&]<class T>(T) {
+  Elementwise e({a, b}, std::move(out), {Want::kFloating});
+  with_any_type(e.type(), "div_true_cpu", [&]<class T>(T) {
     auto walk = e.walk<3>();
-    each<T, T, T>(walk, [](T& o, T x, T y) { o = x / y; });
+    if constexpr (kIsFloating<T> || kIsComplex<T>) each<T, T, T>(walk, [](T& o, T x, T y) { o = static_cast<Math<T>>(x) / static_cast<Math<T>>(y); });
   });
   return e.finish();
 }
@@ -90,39 +92,101 @@ Tensor& div_(Tensor& self, const Tensor& other) {
 Tensor div_number(const Tensor& self, const Scalar& other) { return ops::div_Tensor::call(self, wrapped(other)); }
 Tensor& div_number_(Tensor& self, const Scalar& other) { return ops::div__Tensor::call(self, wrapped(other)); }
 
+Tensor& add_number_(Tensor& self, const Scalar& other, const Scalar& alpha) { return ops::add__Tensor::call(self, wrapped(other), alpha); }
+Tensor sub_number(const Tensor& self, const Scalar& other, const Scalar& alpha) { return ops::sub_Tensor::call(self, wrapped(other), alpha); }
+Tensor& sub_number_(Tensor& self, const Scalar& other, const Scalar& alpha) { return ops::sub__Tensor::call(self, wrapped(other), alpha); }
+Tensor& mul_number_(Tensor& self, const Scalar& other) { return ops::mul__Tensor::call(self, wrapped(other)); }
+Tensor rsub(const Tensor& self, const Tensor& other, const Scalar& alpha) { return ops::sub_Tensor::call(other, self, alpha); }
+Tensor rsub(const Tensor& self, const Scalar& other, const Scalar& alpha) { return ops::rsub_Tensor::call(self, wrapped(other), alpha); }
+
 ScalarType result_type_Scalar(const Tensor& tensor, const Scalar& other) {
   const Operand operands[] = {as_operand(tensor), as_operand(wrapped(other))};
   return result_type(operands);
 }
+ScalarType result_type_Tensor(const Tensor& tensor, const Tensor& other) {
+  const Operand operands[] = {as_operand(tensor), as_operand(other)};
+  return result_type(operands);
+}
 
-Tensor pow(const Tensor& self, const Scalar& exponent) {
-  const bool whole = exponent.value.tag() != Tag::kDouble;
-  const double by = exponent.value.to_double();
-  if (whole && by < 0 && !is_floating(self.dtype())) throw Error("Integers to negative integer powers are not allowed.");
-  const ScalarType type = ops::result_type_Scalar::call(self, exponent);
-  Elementwise e({ops::to_dtype::call(self, type)});
-  if (by == 1) {
-    Tensor out = e.out();
-    return ops::copy_::call(out, self);
-  }
-  if (by == 0) {
-    Tensor out = e.out();
-    return ops::fill__Scalar::call(out, 1);
-  }
-  with_type(e.type(), "pow", [&]<class T>(T) {
-    auto walk = e.walk<2>();
-    if constexpr (std::is_floating_point_v<T>) {
-      if (by == 2) each<T, T>(walk, [](T& o, T x) { o = x * x; });
-      else each<T, T>(walk, [p = static_cast<T>(by)](T& o, T x) { o = std::pow(x, p); });
-    } else {
-      each<T, T>(walk, [by](T& o, T x) {
-        T r = 1;
-        for (int64_t k = 0; k < static_cast<int64_t>(by); ++k) r = static_cast<T>(r * x);
-        o = r;
-      });
-    }
+namespace {
+
+template <class F>
+Tensor three(const char* name, const Tensor& a, const Tensor& b, const Tensor& c, Tensor out, F f) {
+  Elementwise e({a, b, c}, std::move(out));
+  with_type(e.type(), name, [&]<class T>(T) {
+    using M = Math<T>;
+    auto walk = e.walk<4>();
+    each<T, T, T, T>(walk, [f](T& o, T x, T y, T z) { o = static_cast<T>(f(static_cast<M>(x), static_cast<M>(y), static_cast<M>(z))); });
   });
   return e.finish();
+}
+Tensor add_product(const Tensor& self, const Tensor& a, const Tensor& b, const Scalar& value, Tensor out) {
+  return three("addcmul_cpu_out", self, a, b, std::move(out), [v = value.value.to_double()](auto x, auto y, auto z) {
+    using X = decltype(x);
+    return static_cast<X>(x + static_cast<X>(v) * y * z);
+  });
+}
+Tensor add_quotient(const Tensor& self, const Tensor& a, const Tensor& b, const Scalar& value, Tensor out) {
+  if (!is_floating(a.dtype()) && !is_floating(b.dtype())) {
+    throw Error("Integer division with addcdiv is no longer supported, and in a future  release addcdiv will perform a true division of tensor1 and "
+                "tensor2. The historic addcdiv behavior can be implemented as (input + value * torch.trunc(tensor1 / tensor2)).to(input.dtype) for "
+                "integer inputs and as (input + value * tensor1 / tensor2) for float inputs. The future addcdiv behavior is just the latter "
+                "implementation: (input + value * tensor1 / tensor2), for all dtypes.");
+  }
+  return three("addcdiv_cpu_out", self, a, b, std::move(out), [v = value.value.to_double()](auto x, auto y, auto z) {
+    using X = decltype(x);
+    if constexpr (std::is_floating_point_v<X>) return x + static_cast<X>(v) * y / z;
+    else return x;
+  });
+}
+// Near 1 from the other side, so that weight 1 gives the end exactly.
+constexpr auto kMix = [](auto a, auto b, auto w) {
+  using X = decltype(a);
+  const bool small = std::abs(static_cast<double>(w)) < 0.5;
+  return static_cast<X>(small ? a + w * (b - a) : b - (b - a) * (X(1) - w));
+};
+// As C++ calls the type.
+std::string full_name(ScalarType t) {
+  switch (t) {
+    case ScalarType::Double: return "double";
+    case ScalarType::Long: return "long";
+    case ScalarType::Int: return "int";
+    case ScalarType::Bool: return "bool";
+    case ScalarType::BFloat16: return "c10::BFloat16";
+    default: return "float";
+  }
+}
+void same_type(const Tensor& self, const Tensor& end) {
+  if (self.dtype() != end.dtype()) {
+    throw Error(std::string("expected dtype ") + full_name(self.dtype()) + " for `end` but got dtype " + full_name(end.dtype()));
+  }
+}
+Tensor mixed(const Tensor& self, const Tensor& end, const Scalar& weight, Tensor out) {
+  same_type(self, end);
+  return map_floating("lerp_kernel_scalar", {self, end}, [w = weight.value.to_double()](auto a, auto b) { return kMix(a, b, static_cast<decltype(a)>(w)); },
+                      std::move(out), {Want::kPromoted});
+}
+
+}  // namespace
+
+Tensor addcmul(const Tensor& self, const Tensor& tensor1, const Tensor& tensor2, const Scalar& value) { return add_product(self, tensor1, tensor2, value, {}); }
+Tensor& addcmul_(Tensor& self, const Tensor& tensor1, const Tensor& tensor2, const Scalar& value) {
+  add_product(self, tensor1, tensor2, value, self);
+  return self;
+}
+Tensor addcdiv(const Tensor& self, const Tensor& tensor1, const Tensor& tensor2, const Scalar& value) { return add_quotient(self, tensor1, tensor2, value, {}); }
+Tensor& addcdiv_(Tensor& self, const Tensor& tensor1, const Tensor& tensor2, const Scalar& value) {
+  add_quotient(self, tensor1, tensor2, value, self);
+  return self;
+}
+Tensor lerp(const Tensor& self, const Tensor& end, const Scalar& weight) { return mixed(self, end, weight, {}); }
+Tensor& lerp_(Tensor& self, const Tensor& end, const Scalar& weight) {
+  mixed(self, end, weight, self);
+  return self;
+}
+Tensor lerp(const Tensor& self, const Tensor& end, const Tensor& weight) {
+  same_type(self, end);
+  return three("lerp_kernel_tensor", self, end, weight, {}, kMix);
 }
 
 }  // namespace peel::kernels

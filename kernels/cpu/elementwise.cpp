@@ -42,7 +42,27 @@ void check_no_partial_overlap(const Tensor& written, const Tensor& read) {
   }
 }
 
-Elementwise::Elementwise(std::vector<Tensor> operands, Tensor out, Want want) : operands_(std::move(operands)), target_(std::move(out)) {
+Tensor allocated(Sizes shape, Sizes strides, ScalarType t, Device d) {
+  return std::ranges::equal(strides, contiguous_strides(shape)) ? ops::empty_memory_format::call(shape, t, Layout::Strided, d)
+                                                                : ops::empty_strided::call(shape, strides, t, Layout::Strided, d);
+}
+
+Tensor& write_into(Tensor& out, const Tensor& value) {
+  if (!can_cast(value.dtype(), out.dtype())) {
+    throw Error(std::string("result type ") + to_string(value.dtype()) + " can't be cast to the desired output type " + to_string(out.dtype()));
+  }
+  TensorImpl& impl = out.impl();
+  if (!std::ranges::equal(out.sizes(), value.sizes())) {
+    impl.storage->resize(storage_bytes(value.sizes(), value.strides(), 0, element_size(out.dtype())));
+    impl.sizes.assign(value.sizes().begin(), value.sizes().end());
+    impl.strides.assign(value.strides().begin(), value.strides().end());
+    impl.offset = 0;
+  }
+  copy_elements(out, value);
+  return out;
+}
+
+Elementwise::Elementwise(std::vector<Tensor> operands, Tensor out, Plan plan) : operands_(std::move(operands)), target_(std::move(out)) {
   SizeVector shape(operands_[0].sizes().begin(), operands_[0].sizes().end());
   std::vector<Operand> types;
   for (const Tensor& t : operands_) {
@@ -50,25 +70,31 @@ Elementwise::Elementwise(std::vector<Tensor> operands, Tensor out, Want want) : 
     types.push_back(as_operand(t));
   }
   type_ = result_type(types);
-  if (want == Want::kFloating && !is_floating(type_) && !is_complex(type_)) type_ = ScalarType::Float;
+  if (plan.want == Want::kFloating && !is_floating(type_) && !is_complex(type_)) type_ = ScalarType::Float;
   if (target_.defined()) {
     check_no_overlap(target_);
     for (const Tensor& t : operands_) check_no_partial_overlap(target_, t);
     if (!std::ranges::equal(target_.sizes(), shape)) {
       throw Error("output with shape " + to_text(target_.sizes()) + " doesn't match the broadcast shape " + to_text(shape));
     }
-    if (!can_cast(type_, target_.dtype())) {
-      throw Error(std::string("result type ") + to_string(type_) + " can't be cast to the desired output type " + to_string(target_.dtype()));
+    const ScalarType given = plan.result.value_or(type_);
+    if (!can_cast(given, target_.dtype())) {
+      throw Error(std::string("result type ") + to_string(given) + " can't be cast to the desired output type " + to_string(target_.dtype()));
     }
-    out_ = target_.dtype() == type_ ? target_ : ops::empty_like::call(target_, type_, {}, {}, {}, MemoryFormat::Contiguous);
+    out_ = target_.dtype() == given ? target_ : ops::empty_like::call(target_, given, {}, {}, {}, MemoryFormat::Contiguous);
   }
+  const auto on_meta = std::ranges::find_if(operands_, [](const Tensor& t) { return t.keys().has(DispatchKey::Meta); });
+  const bool meta = on_meta != operands_.end();
+  const Device device = meta ? on_meta->device() : operands_[0].device();
   for (Tensor& t : operands_) {
-    if (t.dtype() != type_) t = ops::to_dtype::call(t, type_);
+    if (t.dtype() != type_ && !meta) t = ops::to_dtype::call(t, type_);
   }
   if (out_.defined()) return;
   std::vector<Geometry> given;  // with the strides that the casts gave
   for (const Tensor& t : operands_) given.push_back({{t.sizes().begin(), t.sizes().end()}, {t.strides().begin(), t.strides().end()}});
-  out_ = empty_strided(shape, elementwise_strides(given, shape), type_, operands_[0].device());
+  const SizeVector strides = elementwise_strides(given, shape);
+  const ScalarType made = plan.result.value_or(type_);
+  out_ = plan.allocates_by_call ? allocated(shape, strides, made, device) : empty_strided(shape, strides, made, device);
 }
 
 Tensor Elementwise::finish() {

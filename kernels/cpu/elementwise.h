@@ -8,12 +8,18 @@
 namespace peel::kernels {
 
 enum class Want : uint8_t { kPromoted, kFloating };
+/// How a kernel's result is made.
+struct Plan {
+  Want want = Want::kPromoted;
+  std::optional<ScalarType> result = {};  // of comparisons: another type than the one computed in
+  bool allocates_by_call = false;         // where stock's kernel isn't a structured one, its result is a call of empty
+};
 
 /// Ready to compute: operands in the common type, `out` to be written in it. finish() brings the result to where it belongs.
 class Elementwise {
  public:
   /// `out`: written in place, its shape stays; undefined: made.
-  Elementwise(std::vector<Tensor> operands, Tensor out = {}, Want = Want::kPromoted);
+  Elementwise(std::vector<Tensor> operands, Tensor out = {}, Plan = {});
   ScalarType type() const { return type_; }
   const Tensor& operand(size_t i) const { return operands_[i]; }
   const Tensor& out() const { return out_; }
@@ -32,6 +38,32 @@ class Elementwise {
   ScalarType type_;
 };
 
+/// f(x), f(x, y) in the common type; one loop a floating type.
+template <class F>
+Tensor map_floating(const char* name, std::vector<Tensor> in, F f, Tensor out = {}, Plan plan = {Want::kFloating}) {
+  constexpr bool binary = std::is_invocable_v<F, float, float>;
+  Elementwise e(std::move(in), std::move(out), plan);
+  with_floating(e.type(), name, [&]<class T>(T) {
+    using M = Math<T>;
+    if constexpr (binary) {
+      auto walk = e.walk<3>();
+      each<T, T, T>(walk, [f](T& o, T x, T y) { o = static_cast<T>(f(static_cast<M>(x), static_cast<M>(y))); });
+    } else {
+      auto walk = e.walk<2>();
+      each<T, T>(walk, [f](T& o, T x) { o = static_cast<T>(f(static_cast<M>(x))); });
+    }
+  });
+  return e.finish();
+}
+
+/// A result that is a call of empty or empty_strided, as TensorIterator's are outside structured kernels.
+Tensor allocated(Sizes, Sizes strides, ScalarType, Device);
+/// Elements of one tensor into another of the same or a broader shape, converted.
+void copy_elements(const Tensor& to, const Tensor& from);
+/// In place, in memory.
+void conjugate_elements(const Tensor&);
+/// The value of an out= argument: its shape changes when it has another, its type stays.
+Tensor& write_into(Tensor& out, const Tensor& value);
 Operand as_operand(const Tensor&);
 /// A Python number as a tensor without dimensions, weak in promotion.
 Tensor wrapped(const Scalar&);

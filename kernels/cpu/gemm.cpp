@@ -51,5 +51,19 @@ void gemm(const Product& p, const float* a, const float* b, float* c) { gemm_of(
 void gemm(const Product& p, const double* a, const double* b, double* c) { gemm_of(p, a, b, c); }
 void gemm(const Product& p, const int64_t* a, const int64_t* b, int64_t* c) { loops(p, a, b, c); }
 void gemm(const Product& p, const int32_t* a, const int32_t* b, int32_t* c) { loops(p, a, b, c); }
+void gemm(const Product& p, const BFloat16* a, const BFloat16* b, BFloat16* c) {
+  for (int64_t j = 0; j < p.n; ++j) {
+    for (int64_t i = 0; i < p.m; ++i) {
+      float total = 0;
+      for (int64_t l = 0; l < p.k; ++l) {
+        const BFloat16 x = p.transpose_a ? a[l + i * p.lda] : a[i + l * p.lda], y = p.transpose_b ? b[j + l * p.ldb] : b[l + j * p.ldb];
+        total += static_cast<float>(x) * static_cast<float>(y);
+      }
+      BFloat16& o = c[i + j * p.ldc];
+      const float before = p.beta == 0 ? 0.0f : static_cast<float>(p.beta) * static_cast<float>(o);
+      o = before + static_cast<float>(p.alpha) * total;
+    }
+  }
+}
 
 }  // namespace peel::kernels

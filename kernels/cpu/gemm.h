@@ -2,6 +2,8 @@
 #pragma once
 #include <cstdint>
 
+#include "kernels/cpu/bfloat16.h"
+
 namespace peel::kernels {
 
 /// Column-major c[m, n] = alpha * op(a)[m, k] * op(b)[k, n] + beta * c; op transposes when told. beta 0 doesn't read c.
@@ -14,5 +16,7 @@ void gemm(const Product&, const float* a, const float* b, float* c);
 void gemm(const Product&, const double* a, const double* b, double* c);
 void gemm(const Product&, const int64_t* a, const int64_t* b, int64_t* c);
 void gemm(const Product&, const int32_t* a, const int32_t* b, int32_t* c);
+/// Sums in float32, rounds once.
+void gemm(const Product&, const BFloat16* a, const BFloat16* b, BFloat16* c);
 
 }  // namespace peel::kernels

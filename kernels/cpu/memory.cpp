@@ -13,16 +13,70 @@ constexpr ScalarType kDefault = ScalarType::Float;
 
 void write(const Tensor& self, const Scalar& value) {
   check_no_overlap(self);
-  with_type(self.dtype(), "fill_out", [&]<class T>(T) {
-    using Tag = IValue::Tag;
-    const T v = value.value.tag() == Tag::kDouble ? static_cast<T>(value.value.to_double()) : static_cast<T>(value.value.to_int());
+  with_any_type(self.dtype(), "fill_out", [&]<class T>(T) {
+    const T v = as<T>(value);
     Walk<1> walk(self.sizes());
     walk.set(0, self);
     each<T>(walk, [v](T& o) { o = v; });
   });
 }
 
+template <class Word>
+void copy_words(Walk<2>& walk) {
+  each<Word, Word>(walk, [](Word& o, Word x) { o = x; });
+}
+struct Word16 {
+  uint64_t a, b;
+};
+
 }  // namespace
+
+void copy_elements(const Tensor& to, const Tensor& from) {
+  if (!to.data() || !from.data()) return;
+  Walk<2> walk(to.sizes());
+  walk.set(0, to);
+  walk.set(1, from);
+  if (to.dtype() != from.dtype()) {
+    with_any_type(to.dtype(), "copy_", [&]<class T>(T) {
+      with_any_type(from.dtype(), "copy_", [&]<class S>(S) { each<T, S>(walk, [](T& o, S x) { o = converted<T>(x); }); });
+    });
+    return;
+  }
+  const size_t bytes = element_size(to.dtype());
+  if (to.is_contiguous() && from.is_contiguous() && std::ranges::equal(to.sizes(), from.sizes())) {
+    std::memmove(to.data(), from.data(), static_cast<size_t>(to.numel()) * bytes);
+    return;
+  }
+  switch (bytes) {
+    case 1: return copy_words<uint8_t>(walk);
+    case 2: return copy_words<uint16_t>(walk);
+    case 4: return copy_words<uint32_t>(walk);
+    case 8: return copy_words<uint64_t>(walk);
+    default: return copy_words<Word16>(walk);
+  }
+}
+
+namespace {
+
+void negate_elements(const Tensor& t) {
+  with_any_type(t.dtype(), "neg_cpu", [&]<class T>(T) {
+    Walk<1> walk(t.sizes());
+    walk.set(0, t);
+    each<T>(walk, [](T& o) { o = static_cast<T>(-o); });
+  });
+}
+
+}  // namespace
+
+void conjugate_elements(const Tensor& t) {
+  with_any_type(t.dtype(), "conj_cpu", [&]<class T>(T) {
+    if constexpr (kIsComplex<T>) {
+      Walk<1> walk(t.sizes());
+      walk.set(0, t);
+      each<T>(walk, [](T& o) { o = std::conj(o); });
+    }
+  });
+}
 
 Tensor empty_backend(Sizes size, std::optional<ScalarType> dtype, std::optional<Layout>, std::optional<Device> device, std::optional<bool>,
                      std::optional<MemoryFormat> memory_format) {
@@ -72,21 +126,20 @@ Tensor& copy_(Tensor& self, const Tensor& src, bool) {
     throw Error("output with shape " + to_text(self.sizes()) + " doesn't match the broadcast shape " + to_text(shape));
   }
   if (!self.data() || !src.data()) return self;
-  Walk<2> walk(self.sizes());
-  walk.set(0, self);
-  walk.set(1, src);
-  if (self.dtype() == src.dtype() && self.is_contiguous() && src.is_contiguous() && std::ranges::equal(self.sizes(), src.sizes())) {
-    std::memmove(self.data(), src.data(), static_cast<size_t>(self.numel()) * element_size(self.dtype()));
-    return self;
-  }
-  with_type(self.dtype(), "copy_", [&]<class T>(T) {
-    with_type(src.dtype(), "copy_", [&]<class S>(S) { each<T, S>(walk, [](T& o, S x) { o = static_cast<T>(x); }); });
-  });
+  copy_elements(self, src);
+  // Lazily conjugated or negated: what is stored differs from what is meant.
+  const auto differs = [&](DispatchKey k) { return self.keys().has(k) != src.keys().has(k); };
+  if (is_complex(self.dtype()) && is_complex(src.dtype()) && differs(DispatchKey::Conjugate)) conjugate_elements(self);
+  if (differs(DispatchKey::Negative)) negate_elements(self);
   return self;
 }
 
 Scalar local_scalar(const Tensor& self) {
-  return with_type(self.dtype(), "_local_scalar_dense_cpu", [&]<class T>(T) { return Scalar(*self.data_as<T>()); });
+  return with_any_type(self.dtype(), "_local_scalar_dense_cpu", [&]<class T>(T) {
+    const T v = *self.data_as<T>();
+    if constexpr (kIsComplex<T>) return Scalar(IValue(std::complex<double>(v)));
+    else return Scalar(static_cast<Math<T>>(v));
+  });
 }
 
 }  // namespace peel::kernels

@@ -82,4 +82,39 @@ Tensor& uniform_(Tensor& self, double from, double to, const std::optional<Gener
   return self;
 }
 
+namespace {
+
+Tensor& whole_numbers(Tensor& self, int64_t from, int64_t to) {
+  if (from >= to) throw Error("random_ expects 'from' to be less than 'to', but got from=" + std::to_string(from) + " >= to=" + std::to_string(to));
+  const auto range = static_cast<uint64_t>(to) - static_cast<uint64_t>(from);
+  with_type(self.dtype(), "random_from_to_kernel_cpu", [&]<class T>(T) {
+    Walk<1> walk(self.sizes());
+    walk.set(0, self);
+    each<T>(walk, [&](T& o) {
+      const uint64_t drawn = range >= (uint64_t{1} << 28) ? default_generator().next64() : default_generator().next32();
+      o = static_cast<T>(static_cast<int64_t>(drawn % range + static_cast<uint64_t>(from)));
+    });
+  });
+  return self;
+}
+
+}  // namespace
+
+Tensor& random_(Tensor& self, int64_t from, std::optional<int64_t> to, const std::optional<GeneratorHandle>&) {
+  if (!to) throw NotImplemented("The embedded engine has no random_ without an end yet; the program can be run on stock PyTorch (--engine pytorch).");
+  return whole_numbers(self, from, *to);
+}
+Tensor& random_(Tensor& self, int64_t to, const std::optional<GeneratorHandle>&) { return whole_numbers(self, 0, to); }
+
+Tensor& bernoulli_(Tensor& self, double p, const std::optional<GeneratorHandle>&) {
+  if (!(0 <= p && p <= 1)) throw Error("bernoulli_ expects p to be in [0, 1], but got p=" + std::to_string(p));
+  // As stock where it doesn't use MKL's own generator, which it does on Intel's processors.
+  with_type(self.dtype(), "bernoulli_scalar_cpu_", [&]<class T>(T) {
+    Walk<1> walk(self.sizes());
+    walk.set(0, self);
+    each<T>(walk, [&](T& o) { o = static_cast<T>(default_generator().uniform53() < p ? 1 : 0); });
+  });
+  return self;
+}
+
 }  // namespace peel::kernels

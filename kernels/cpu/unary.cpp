@@ -1,5 +1,6 @@
 // Functions of one tensor, element by element.
 #include <cmath>
+#include <numbers>
 
 #include "kernels/cpu/elementwise.h"
 #include "ops_generated/kernels.h"
@@ -8,85 +9,149 @@
 namespace peel::kernels {
 namespace {
 
-// Integers count as float32.
+// What has values for whole numbers too.
 template <class F>
-Tensor floating(const char* name, const Tensor& self, F f, Tensor out = {}) {
-  Elementwise e({self}, std::move(out), Want::kFloating);
-  with_floating(e.type(), name, [&]<class T>(T) {
+Tensor map_any(const char* name, const Tensor& self, F f, Tensor out = {}, Plan plan = {}) {
+  Elementwise e({self}, std::move(out), plan);
+  with_type(e.type(), name, [&]<class T>(T) {
     auto walk = e.walk<2>();
-    each<T, T>(walk, [f](T& o, T x) { o = f(x); });
+    each<T, T>(walk, [f](T& o, T x) { o = static_cast<T>(f(static_cast<Math<T>>(x))); });
   });
   return e.finish();
 }
 
+// Rounding leaves whole numbers alone.
+template <class F>
+Tensor rounded(const char* name, const Tensor& self, F f, Tensor out = {}) {
+  return map_any(name, self, [f](auto x) {
+    if constexpr (std::is_floating_point_v<decltype(x)>) return f(x);
+    else return x;
+  }, std::move(out));
+}
+
+constexpr auto kSign = [](auto x) {
+  using X = decltype(x);
+  if constexpr (std::is_same_v<X, bool>) return x;
+  else return static_cast<X>((x > X{}) - (x < X{}));
+};
+constexpr auto kReciprocal = [](auto x) { return decltype(x){1} / x; };
+constexpr auto kRsqrt = [](auto x) { return decltype(x){1} / std::sqrt(x); };
+
 }  // namespace
 
+// Integers count as float32 here.
+#define PEEL_FLOATING(name, kernel, expression)                                                                             \
+  Tensor name(const Tensor& self) {                                                                                         \
+    return map_floating(kernel, {self}, [](auto x) { return expression; });                                                 \
+  }
+#define PEEL_FLOATING_(name, kernel, expression)                                                                            \
+  Tensor& name(Tensor& self) {                                                                                              \
+    map_floating(kernel, {self}, [](auto x) { return expression; }, self);                                                  \
+    return self;                                                                                                            \
+  }
+#define PEEL_BOTH(name, kernel, expression) PEEL_FLOATING(name, kernel, expression) PEEL_FLOATING_(name##_, kernel, expression)
+PEEL_FLOATING_(exp_, "exp_vml_cpu", std::exp(x))
+PEEL_BOTH(log, "log_vml_cpu", std::log(x))
+PEEL_FLOATING(log1p, "log1p_vml_cpu", std::log1p(x))
+PEEL_FLOATING(log2, "log2_vml_cpu", std::log2(x))
+PEEL_FLOATING(log10, "log10_vml_cpu", std::log10(x))
+PEEL_FLOATING(expm1, "expm1_vml_cpu", std::expm1(x))
+PEEL_FLOATING(erf, "erf_vml_cpu", std::erf(x))
+PEEL_BOTH(sin, "sin_vml_cpu", std::sin(x))
+PEEL_BOTH(cos, "cos_vml_cpu", std::cos(x))
+PEEL_FLOATING(tan, "tan_vml_cpu", std::tan(x))
+PEEL_FLOATING(asin, "asin_vml_cpu", std::asin(x))
+PEEL_FLOATING(acos, "acos_vml_cpu", std::acos(x))
+PEEL_FLOATING(atan, "atan_vml_cpu", std::atan(x))
+PEEL_FLOATING(sinh, "sinh_vml_cpu", std::sinh(x))
+PEEL_FLOATING(cosh, "cosh_vml_cpu", std::cosh(x))
+PEEL_BOTH(tanh, "tanh_vml_cpu", std::tanh(x))
+PEEL_BOTH(sqrt, "sqrt_vml_cpu", std::sqrt(x))
+PEEL_BOTH(rsqrt, "rsqrt_cpu", kRsqrt(x))
+PEEL_BOTH(reciprocal, "reciprocal_cpu", kReciprocal(x))
+#undef PEEL_FLOATING
+#undef PEEL_FLOATING_
+#undef PEEL_BOTH
+
+#define PEEL_ROUNDED(name, expression)                                                                                      \
+  Tensor name(const Tensor& self) {                                                                                         \
+    return rounded(#name "_vml_cpu", self, [](auto x) { return expression; });                                              \
+  }
+#define PEEL_ROUNDED_(name, expression)                                                                                     \
+  Tensor& name##_(Tensor& self) {                                                                                           \
+    rounded(#name "_vml_cpu", self, [](auto x) { return expression; }, self);                                               \
+    return self;                                                                                                            \
+  }
+PEEL_ROUNDED(floor, std::floor(x))
+PEEL_ROUNDED_(floor, std::floor(x))
+PEEL_ROUNDED(ceil, std::ceil(x))
+PEEL_ROUNDED_(ceil, std::ceil(x))
+PEEL_ROUNDED(round, std::nearbyint(x))
+PEEL_ROUNDED_(round, std::nearbyint(x))
+PEEL_ROUNDED(trunc, std::trunc(x))
+#undef PEEL_ROUNDED
+#undef PEEL_ROUNDED_
+
+Tensor sign(const Tensor& self) { return map_any("sign_cpu", self, kSign); }
+Tensor sgn(const Tensor& self) { return map_any("sign_cpu", self, kSign); }
+
 Tensor exp(const Tensor& self) {
-  return floating("exp_vml_cpu", self, [](auto x) { return std::exp(x); });
-}
-Tensor& exp_(Tensor& self) {
-  floating("exp_vml_cpu", self, [](auto x) { return std::exp(x); }, self);
-  return self;
-}
-Tensor log(const Tensor& self) {
-  return floating("log_vml_cpu", self, [](auto x) { return std::log(x); });
-}
-Tensor sin(const Tensor& self) {
-  return floating("sin_vml_cpu", self, [](auto x) { return std::sin(x); });
-}
-Tensor cos(const Tensor& self) {
-  return floating("cos_vml_cpu", self, [](auto x) { return std::cos(x); });
-}
-Tensor tanh(const Tensor& self) {
-  return floating("tanh_vml_cpu", self, [](auto x) { return std::tanh(x); });
+  if (!is_complex(self.dtype())) return map_floating("exp_vml_cpu", {self}, [](auto x) { return std::exp(x); });
+  Elementwise e({self});
+  with_any_type(e.type(), "exp_vml_cpu", [&]<class T>(T) {
+    if constexpr (kIsComplex<T>) {
+      auto walk = e.walk<2>();
+      each<T, T>(walk, [](T& o, T x) { o = std::exp(x); });
+    }
+  });
+  return e.finish();
 }
 
-Tensor neg(const Tensor& self) {
+namespace {
+
+Tensor negated(const Tensor& self, Tensor out) {
   if (self.dtype() == ScalarType::Bool) {
     throw Error("Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use the `~` or `logical_not()` "
                 "operator instead.");
   }
-  Elementwise e({self});
-  with_type(e.type(), "neg_cpu", [&]<class T>(T) {
+  Elementwise e({self}, std::move(out));
+  with_any_type(e.type(), "neg_cpu", [&]<class T>(T) {
     auto walk = e.walk<2>();
     each<T, T>(walk, [](T& o, T x) { o = static_cast<T>(-x); });
   });
   return e.finish();
 }
 
-Tensor clamp_min(const Tensor& self, const Scalar& min) {
-  const Operand operands[] = {as_operand(self), as_operand(wrapped(min))};
-  Elementwise e({is_floating(self.dtype()) ? self : ops::to_dtype::call(self, result_type(operands))});
-  with_type(e.type(), "clamp_min_scalar_cpu", [&]<class T>(T) {
-    const T low = static_cast<T>(min.value.to_double());
-    auto walk = e.walk<2>();
-    each<T, T>(walk, [low](T& o, T x) { o = x < low ? low : x; });  // NaN stays
-  });
-  return e.finish();
+Tensor magnitude(const Tensor& self, Tensor out, bool calls) {
+  return map_any("abs_cpu", self, [](auto x) { return x < decltype(x){} ? static_cast<decltype(x)>(-x) : x; }, std::move(out), {.allocates_by_call = calls});
 }
 
-Tensor relu(const Tensor& self) {
-  if (self.dtype() == ScalarType::Bool) throw Error("Boolean inputs not supported for relu");
-  return ops::clamp_min::call(self, 0);
+}  // namespace
+
+Tensor neg(const Tensor& self) { return negated(self, {}); }
+Tensor& neg_(Tensor& self) {
+  negated(self, self);
+  return self;
 }
 
-Tensor threshold_backward(const Tensor& grad_output, const Tensor& self, const Scalar& threshold) {
-  Elementwise e({self, grad_output});
-  with_type(e.type(), "threshold_cpu", [&]<class T>(T) {
-    const T t = static_cast<T>(threshold.value.to_double());
-    auto walk = e.walk<3>();
-    each<T, T, T>(walk, [t](T& o, T x, T g) { o = x <= t ? T{} : g; });
-  });
-  return e.finish();
+// Stock makes the result by a call of empty, then asks the out= form, which gives it its shape.
+Tensor abs(const Tensor& self) {
+  Tensor out = ops::empty_memory_format::call(Sizes(), value_type_of(self.dtype()), Layout::Strided, self.device());
+  return ops::abs_out::call(self, out);
 }
+Tensor& abs_out(const Tensor& self, Tensor& out) { return write_into(out, magnitude(self, {}, false)); }
+Tensor& abs_(Tensor& self) { return ops::abs_out::call(self, self); }
 
-Tensor tanh_backward(const Tensor& grad_output, const Tensor& output) {
-  Elementwise e({grad_output, output});
-  with_floating(e.type(), "tanh_backward_cpu", [&]<class T>(T) {
-    auto walk = e.walk<3>();
-    each<T, T, T>(walk, [](T& o, T g, T y) { o = g * (T{1} - y * y); });
-  });
-  return e.finish();
+Tensor square(const Tensor& self) { return ops::pow_Tensor_Scalar::call(self, 2); }
+Tensor isnan(const Tensor& self) { return ops::ne_Tensor::call(self, self); }
+Tensor isinf(const Tensor& self) {
+  if (!is_floating(self.dtype())) return ops::zeros_like::call(self, ScalarType::Bool, Layout::Strided, self.device(), false, MemoryFormat::Preserve);
+  return ops::eq_Scalar::call(ops::abs::call(self), std::numeric_limits<double>::infinity());
+}
+Tensor isfinite(const Tensor& self) {
+  if (!is_floating(self.dtype())) return ops::ones_like::call(self, ScalarType::Bool, Layout::Strided, self.device(), false, MemoryFormat::Preserve);
+  const Tensor below = ops::ne_Scalar::call(ops::abs::call(self), std::numeric_limits<double>::infinity());
+  return ops::mul_Tensor::call(ops::eq_Tensor::call(self, self), below);
 }
 
 }  // namespace peel::kernels

@@ -1,14 +1,40 @@
 // Walking over several strided operands of one shape, and choosing C++ types by element type.
 #pragma once
 #include <array>
+#include <complex>
 
+#include "core/dispatch/boxing.h"
 #include "core/dispatch/error.h"
 #include "core/tensor/tensor.h"
+#include "kernels/cpu/bfloat16.h"
 
 namespace peel::kernels {
 using namespace core;
 
 [[noreturn]] void no_kernel_for(const char* op, ScalarType);
+
+template <class T>
+inline constexpr bool kIsComplex = std::is_same_v<T, std::complex<float>> || std::is_same_v<T, std::complex<double>>;
+/// A value in another element type, as copy_ converts: the real part of a complex one.
+template <class T, class S>
+T converted(S x) {
+  if constexpr (kIsComplex<T>) {
+    using R = typename T::value_type;
+    if constexpr (kIsComplex<S>) return T(static_cast<R>(x.real()), static_cast<R>(x.imag()));
+    else return T(static_cast<R>(x));
+  } else if constexpr (kIsComplex<S>) {
+    return static_cast<T>(x.real());
+  } else {
+    return static_cast<T>(static_cast<Math<S>>(x));
+  }
+}
+/// A number argument in an element type.
+template <class T>
+T as(const Scalar& s) {
+  if constexpr (kIsComplex<T>) return converted<T>(s.value.to_complex());
+  else if constexpr (std::is_same_v<T, int64_t>) return s.value.tag() == IValue::Tag::kDouble ? static_cast<T>(s.value.to_double()) : s.value.to_int();
+  else return static_cast<T>(s.value.to_double());
+}
 
 /// Calls f(T{}) with the C++ type of `t`.
 template <class F>
@@ -19,7 +45,17 @@ decltype(auto) with_type(ScalarType t, const char* op, F&& f) {
     case ScalarType::Long: return f(int64_t{});
     case ScalarType::Int: return f(int32_t{});
     case ScalarType::Bool: return f(bool{});
+    case ScalarType::BFloat16: return f(BFloat16{});
     default: no_kernel_for(op, t);
+  }
+}
+/// Complex numbers too: the few operators that lazy conjugation needs.
+template <class F>
+decltype(auto) with_any_type(ScalarType t, const char* op, F&& f) {
+  switch (t) {
+    case ScalarType::ComplexFloat: return f(std::complex<float>{});
+    case ScalarType::ComplexDouble: return f(std::complex<double>{});
+    default: return with_type(t, op, f);
   }
 }
 template <class F>
@@ -27,6 +63,16 @@ decltype(auto) with_floating(ScalarType t, const char* op, F&& f) {
   switch (t) {
     case ScalarType::Float: return f(float{});
     case ScalarType::Double: return f(double{});
+    case ScalarType::BFloat16: return f(BFloat16{});
+    default: no_kernel_for(op, t);
+  }
+}
+template <class F>
+decltype(auto) with_integral(ScalarType t, const char* op, F&& f) {
+  switch (t) {
+    case ScalarType::Long: return f(int64_t{});
+    case ScalarType::Int: return f(int32_t{});
+    case ScalarType::Bool: return f(bool{});
     default: no_kernel_for(op, t);
   }
 }
@@ -50,6 +96,9 @@ class Walk {
   template <class F>
   void run(F inner) {
     if (element_count(sizes_) == 0) return;
+    for (const char* p : data_) {
+      if (!p) return;  // a tensor without memory (meta): only shapes count
+    }
     join();
     std::array<int64_t, N> step{};
     const size_t dims = sizes_.size();

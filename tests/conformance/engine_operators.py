@@ -10,6 +10,7 @@ import sys
 import tempfile
 
 import engine_cases
+import engine_more_cases
 import engine_rows
 import harness
 from dispatch_replay import Replay
@@ -18,6 +19,8 @@ STOCK = '''
 import json, random, sys, torch, warnings
 warnings.simplefilter("ignore")
 def make(values, size, dtype, strides, offset, grad):
+    if dtype.startswith("complex"):
+        values = [complex(v, v + 0.5) for v in values]
     t = torch.tensor(values, dtype=getattr(torch, dtype)).as_strided(size, strides) if values else torch.empty_strided(size, strides, dtype=getattr(torch, dtype))
     t = t.detach()
     return t.requires_grad_(True) if grad else t
@@ -28,7 +31,8 @@ def fact(t):
         return None
     node = t.grad_fn.name() if t.grad_fn is not None else "None"
     keys = torch._C._dispatch_keys(t).raw_repr()
-    values = t.detach().contiguous().view(-1).tolist()
+    flat = t.detach().resolve_conj().resolve_neg().contiguous().view(-1)
+    values = torch.view_as_real(flat).view(-1).tolist() if t.is_complex() else flat.tolist()
     return [str(t.dtype)[6:], list(t.shape), list(t.stride()), int(t.requires_grad), node.split("::")[-1], keys, -1 if t.is_inference() else t._version, values]
 alive = []
 facts = open(sys.argv[1], "w")
@@ -76,9 +80,17 @@ def storage(shape, dtype, look, index):
         values = [v / 8 for v in values]
     if dtype == "int64":
         values = [int(4 * v) for v in values]
+    if look == "zero":
+        values = [0 for v in values]
     if dtype == "bool":
         values = [bool(int(4 * v) % 2) for v in values]
     return values, size, strides
+
+
+def argument(text, known):
+    if text[0] == "[":
+        return "[%s]" % ",".join("$" + a if a in known else a for a in text[1:-1].split(",") if a)
+    return "$" + text if text in known else "" if text == "cpu" else text
 
 
 def commands(text, known):
@@ -90,15 +102,17 @@ def commands(text, known):
             out.append(words)
             continue
         name, _, what, *arguments = words
-        known.add(name)
+        known.update(name.split(","))
         if what == "data":
             out.append(["data", name, arguments[0]])
+        elif what == "grad_of":
+            out.append(["grad_of", name, *arguments])
         elif what == "number":
             out.append(["number", name, arguments[0]])
         elif what == "broadcast":
             out.append(["call", name, "broadcast_tensors", "[%s]" % ", ".join("$" + a for a in arguments)])
         else:
-            out.append(["call", name, what, *("$" + a if a in known else "" if a == "cpu" else a for a in arguments)])
+            out.append(["call", name, what, *(argument(a, known) for a in arguments)])
     return out
 
 
@@ -142,14 +156,15 @@ def ours(replay, case, index):
     return error, facts, grads, rows
 
 
-def close(a, b):
-    return a == b or abs(a - b) <= 1e-5 * max(1, abs(a), abs(b)) or (a != a and b != b)
+def close(a, b, tolerance):
+    return a == b or abs(a - b) <= tolerance * max(1, abs(a), abs(b)) or (a != a and b != b)
 
 
 def same(mine, theirs):
     if mine is None or theirs is None:
         return mine is theirs
-    return mine[:7] == theirs[:7] and len(mine[7]) == len(theirs[7]) and all(map(close, mine[7], map(float, theirs[7])))
+    tolerance = 1e-2 if theirs[0] == "bfloat16" else 1e-5
+    return mine[:7] == theirs[:7] and len(mine[7]) == len(theirs[7]) and all(close(a, float(b), tolerance) for a, b in zip(mine[7], theirs[7]))
 
 
 def segments(rows):
@@ -171,7 +186,7 @@ def main():
     version = harness.need()
     seed = int(sys.argv[1]) if len(sys.argv) > 1 else 20261
     count = int(sys.argv[2]) if len(sys.argv) > 2 else 600
-    named = list(engine_cases.named())
+    named = list(engine_cases.named()) + list(engine_more_cases.cases())
     graphs = list(engine_cases.graphs(seed, count // 4))
     cases = named + graphs + list(engine_cases.drawn(seed, count))
     asked = []

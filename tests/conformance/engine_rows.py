@@ -28,6 +28,7 @@ class Row:
     tls: tuple = ()
     raised: bool = False
     nodes: tuple = ()      # (name, sequence number, names of the next nodes)
+    thread: str = ""       # not compared
 
     def text(self):
         nodes = " ".join("%s#%d>%s" % (name, seq, ",".join(edges)) for name, seq, edges in self.nodes)
@@ -52,7 +53,8 @@ def stock(path):
     for n in found:
         if unsigned(n["sequence_nr"]) != NO_SEQUENCE and n["event"] is not None:
             nodes.setdefault(n["event"], []).append((n["name"], n["sequence_nr"], tuple(edges.get(n["id"], []))))
-    query = """SELECT h.id, h.parent, h.op, h.kind, h.key, s.raw AS keyset, a.raw AS arguments, t.included, t.excluded, t.grad_mode, t.inference_mode, e.flags
+    threads = dict(db.execute("SELECT id, name FROM thread").fetchall())
+    query = """SELECT h.id, h.parent, h.thread, h.op, h.kind, h.key, s.raw AS keyset, a.raw AS arguments, t.included, t.excluded, t.grad_mode, t.inference_mode, e.flags
                FROM hop h JOIN event e USING (id) LEFT JOIN keyset s ON s.id = e.keyset LEFT JOIN keyset a ON a.id = e.arg_keyset
                LEFT JOIN tls t ON t.id = e.tls ORDER BY h.id"""
     rows, depth = [], {}
@@ -62,13 +64,13 @@ def stock(path):
         if (e["op"] or "").startswith("profiler::"):
             continue
         if e["kind"] == "backward_node":
-            rows.append(Row(depth[e["id"]], node_names.get(e["id"], "?"), "backward_node"))
+            rows.append(Row(depth[e["id"]], node_names.get(e["id"], "?"), "backward_node", thread=threads.get(e["thread"])))
             continue
         call = e["kind"].startswith("call")
         rows.append(Row(depth[e["id"]], e["op"], e["kind"].replace("_boxed", ""), e["key"], unsigned(e["keyset"]),
                         unsigned(e["arguments"]) if call else None,
                         (unsigned(e["included"]), unsigned(e["excluded"]), e["grad_mode"], e["inference_mode"]), bool((e["flags"] or 0) & 1),
-                        tuple(nodes.get(e["id"], ()))))
+                        tuple(nodes.get(e["id"], ())), threads.get(e["thread"])))
     db.close()
     return rows
 

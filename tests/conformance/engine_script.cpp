@@ -2,7 +2,8 @@
 //   seed N | tensor NAME dtype sizes strides values requires_grad | number NAME VALUE (a Python number as a tensor)
 //   data NAME OTHER (its .data)
 //   call NAME op.overload [argument...]   `$name`, `[1, 2]`, `None`, `True`, numbers, `dtype:float64`, `format:preserve`
-//   push no_grad|enable_grad|inference|factory | pop | backward NAME [keep] | drop NAME
+//   grad_of NAME ROOT INPUT (autograd.grad with create_graph)
+//   push no_grad|enable_grad|inference|factory|autocast|no_autocast | pop | backward NAME [keep] | drop NAME
 //   show NAME | grad NAME | hops
 // What raises answers "error TEXT" (first line). Operators are entered boxed, as only their names are known.
 #include <functional>
@@ -11,6 +12,7 @@
 #include <memory>
 #include <sstream>
 
+#include "core/autocast/autocast.h"
 #include "core/autograd/engine.h"
 #include "core/dispatch/dispatcher.h"
 #include "core/dispatch/error.h"
@@ -38,14 +40,23 @@ SizeVector numbers(const std::string& text) {
   return out;
 }
 
+template <class T>
+T read(const std::string& text) {
+  const double v = std::stod(text);
+  if constexpr (kernels::kIsComplex<T>) return T(static_cast<typename T::value_type>(v), static_cast<typename T::value_type>(v + 0.5));
+  else return static_cast<T>(static_cast<kernels::Math<T>>(v));
+}
+
 struct Guard {
   explicit Guard(const std::string& kind) {
     if (kind == "no_grad" || kind == "enable_grad") grad = std::make_unique<GradMode>(kind == "enable_grad");
     else if (kind == "inference") inference = std::make_unique<InferenceMode>(true);
+    else if (kind == "autocast" || kind == "no_autocast") autocast = std::make_unique<AutocastScope>(kind == "autocast", ScalarType::BFloat16, true);
     else factory = std::make_unique<BelowADInplaceOrView>();
   }
   std::unique_ptr<GradMode> grad;
   std::unique_ptr<InferenceMode> inference;
+  std::unique_ptr<AutocastScope> autocast;
   std::unique_ptr<BelowADInplaceOrView> factory;
 };
 
@@ -76,6 +87,7 @@ class Script {
     else if (what == "pop") guards_.pop_back();
     else if (what == "drop") tensors_.erase(f.at(1));
     else if (what == "backward") run_backward(tensors_.at(f.at(1)), f.size() > 2);
+    else if (what == "grad_of") run_gradients(f.at(1), tensors_.at(f.at(2)), tensors_.at(f.at(3)));
     else if (what == "show") show(tensors_.at(f.at(1)));
     else if (what == "grad") show(grad_meta(tensors_.at(f.at(1))) ? grad_meta(tensors_.at(f.at(1)))->grad : Tensor());
     else if (what == "hops") for (const std::string& line : log_.take()) std::cout << line << '\n';
@@ -88,8 +100,8 @@ class Script {
     Tensor t = empty_strided(numbers(f.at(3)), numbers(f.at(4)), type);
     // Values of the whole storage, in its order.
     const std::vector<std::string> values = split(f.at(5), ',');
-    kernels::with_type(type, "tensor", [&]<class T>(T) {
-      for (size_t i = 0; i < values.size() && values[0] != "-"; ++i) t.data_as<T>()[i] = static_cast<T>(std::stod(values[i]));
+    kernels::with_any_type(type, "tensor", [&]<class T>(T) {
+      for (size_t i = 0; i < values.size() && values[0] != "-"; ++i) t.data_as<T>()[i] = read<T>(values[i]);
     });
     if (f.at(6) == "1") set_requires_grad(t, true);
     tensors_[f.at(1)] = t;
@@ -105,6 +117,7 @@ class Script {
       parse_scalar_type(text.substr(6), &t);
       return IValue(static_cast<int64_t>(t));
     }
+    if (text.starts_with("str:")) return IValue(text.substr(4));
     if (text == "format:preserve") return IValue(static_cast<int64_t>(MemoryFormat::Preserve));
     if (text == "format:contiguous") return IValue(static_cast<int64_t>(MemoryFormat::Contiguous));
     if (text[0] == '[') {
@@ -127,8 +140,14 @@ class Script {
     }
     op.call_boxed(&stack);
     if (stack.empty()) return;
-    if (stack[0].tag() == IValue::Tag::kTensor) tensors_[f.at(1)] = Tensor(stack[0].to_tensor().object());
-    else if (stack[0].tag() != IValue::Tag::kList) std::cout << to_text(stack[0]) << '\n';
+    // Several results, or a list of them, go to names with commas between.
+    const std::vector<std::string> names = split(f.at(1), ',');
+    const bool list = stack[0].tag() == IValue::Tag::kList;
+    if (!list && stack[0].tag() != IValue::Tag::kTensor) std::cout << to_text(stack[0]) << '\n';
+    const std::vector<IValue>& results = list ? stack[0].to_list() : stack;
+    for (size_t i = 0; i < names.size() && i < results.size(); ++i) {
+      if (results[i].tag() == IValue::Tag::kTensor) tensors_[names[i]] = Tensor(results[i].to_tensor().object());
+    }
   }
 
   void run_backward(const Tensor& root, bool keep) {
@@ -138,6 +157,15 @@ class Script {
       grads[0] = ops::ones_like::call(root, {}, {}, {}, {}, MemoryFormat::Preserve);
     }
     backward(std::span(&root, 1), std::move(grads), {keep, false});
+  }
+
+  void run_gradients(const std::string& name, const Tensor& root, const Tensor& input) {
+    std::vector<Tensor> grads(1);
+    {
+      BelowADInplaceOrView factory;
+      grads[0] = ops::ones_like::call(root, {}, {}, {}, {}, MemoryFormat::Preserve);
+    }
+    tensors_[name] = gradients(std::span(&root, 1), std::move(grads), std::span(&input, 1), {.keep_graph = true, .create_graph = true})[0];
   }
 
   void show(const Tensor& t) {
@@ -150,12 +178,15 @@ class Script {
               << (node ? node->name() : "None") << '\t' << t.keys().raw() << '\t' << (t.is_inference() ? -1 : static_cast<int>(t.impl().current_version()))
               << '\t';
     std::cout.precision(17);
-    kernels::with_type(t.dtype(), "show", [&]<class T>(T) {
+    const double imaginary = t.keys().has(DispatchKey::Conjugate) ? -1 : 1, sign = t.keys().has(DispatchKey::Negative) ? -1 : 1;
+    kernels::with_any_type(t.dtype(), "show", [&]<class T>(T) {
       kernels::Walk<1> walk(t.sizes());
       walk.set(0, t);
       bool first = true;
-      kernels::each<T>(walk, [&first](T& v) {
-        std::cout << (first ? "" : ",") << v;
+      kernels::each<T>(walk, [&](T& v) {
+        if constexpr (kernels::kIsComplex<T>) std::cout << (first ? "" : ",") << sign * v.real() << ',' << sign * imaginary * v.imag();
+        else if constexpr (kernels::kIsFloating<T>) std::cout << (first ? "" : ",") << sign * static_cast<double>(static_cast<kernels::Math<T>>(v));
+        else std::cout << (first ? "" : ",") << v;
         first = false;
       });
     });

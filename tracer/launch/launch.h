@@ -23,10 +23,21 @@ struct Python {
 /// `wanted` empty: the active virtual environment's, else python3 on the PATH.
 Result<Python> find_python(const std::string& wanted);
 
+/// The embedded engine: its package `torch`, which a program imports when `folder` stands first on its path.
+struct Engine {
+  std::string folder;
+  std::string version;         // the engine's
+  std::string python_version;  // 3.11: what it was built for
+  std::string python;          // that Python
+};
+Result<Engine> find_engine();
+/// The Python to run the engine with; an error when `wanted` is of another version. Empty: the one that it was built for.
+Result<Python> python_for(const Engine&, const std::string& wanted);
+
 /// The agent library for that PyTorch: taken from the cache (XDG_CACHE_HOME/peel/agent/<key>) or built there.
 struct AgentBuild {
-  std::string library;     // path of the .so
-  std::string bootstrap;   // folder to put on PYTHONPATH (holds sitecustomize.py)
+  std::string library;     // path of the .so; the embedded engine needs none
+  std::string bootstrap;   // folder to put on PYTHONPATH (holds sitecustomize.py, or the embedded engine's package)
   bool was_cached = false;
 };
 struct BuildProgress { int done, total; const char* stage; };

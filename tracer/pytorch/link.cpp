@@ -1,15 +1,13 @@
 // Memory, threads and processes: the connection to peel, a ring for each thread, and what happens at fork.
 #include <Python.h>
-#include <poll.h>
 #include <pthread.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <cstdlib>
 #include <cstring>
 
 #include "tracer/pytorch/agent.h"
+#include "tracer/wire/attach.h"
 
 namespace peel::agent {
 
@@ -41,47 +39,8 @@ void thread_ends(void* p) {
 }
 
 bool share_memory(std::string* why_not) {
-  const char* path = getenv(wire::kSocketEnv);
-  uint64_t ring_bytes = wire::kDefaultRingBytes;
-  if (const char* mib = getenv(wire::kRingEnv)) {
-    const uint64_t bytes = strtoull(mib, nullptr, 10) << 20;
-    if (wire::valid_ring_bytes(bytes)) ring_bytes = bytes;
-  }
-  if (!path || !*path) return *why_not = "no socket is named", false;
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  if (strlen(path) >= sizeof address.sun_path) return *why_not = "the socket's path is too long", false;
-  strcpy(address.sun_path, path);
-  if (!wire::create_memory(ring_bytes, &g_memory)) return *why_not = "shared memory cannot be made", false;
-  g_socket = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-  if (g_socket < 0 || connect(g_socket, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) {
-    if (g_socket >= 0) close(g_socket);
-    g_socket = -1;
-    g_memory.close();
-    return *why_not = std::string("peel does not answer: ") + strerror(errno), false;
-  }
+  if (!wire::offer_memory(g_name, &g_memory, &g_socket, why_not)) return false;
   if (!g_arena.open(g_memory, &gone)) return *why_not = "shared memory cannot be mapped", false;
-  wire::Hello hello{};
-  hello.magic = wire::kMagic;
-  hello.version = wire::kVersion;
-  hello.pid = getpid();
-  hello.parent_pid = getppid();
-  hello.ring_bytes = ring_bytes;
-  memcpy(hello.process_name, g_name, sizeof g_name);
-  iovec data{&hello, sizeof hello};
-  alignas(cmsghdr) char room[CMSG_SPACE(sizeof(int))] = {};
-  msghdr message{};
-  message.msg_iov = &data;
-  message.msg_iovlen = 1;
-  message.msg_control = room;
-  message.msg_controllen = sizeof room;
-  cmsghdr* c = CMSG_FIRSTHDR(&message);
-  c->cmsg_level = SOL_SOCKET;
-  c->cmsg_type = SCM_RIGHTS;
-  c->cmsg_len = CMSG_LEN(sizeof(int));
-  memcpy(CMSG_DATA(c), &g_memory.fd, sizeof(int));
-  unsigned char answer = 0;
-  if (sendmsg(g_socket, &message, MSG_NOSIGNAL) < 0 || recv(g_socket, &answer, 1, 0) != 1 || answer != 1) return *why_not = "peel refused this process", false;
   return true;
 }
 
@@ -115,10 +74,7 @@ void after_fork_child() {
 
 }  // namespace
 
-bool peel_is_gone() {
-  pollfd p{g_socket, POLLIN, 0};
-  return poll(&p, 1, 0) > 0 && (p.revents & (POLLHUP | POLLERR)) != 0;
-}
+bool peel_is_gone() { return wire::is_gone(g_socket); }
 bool finalizing() {
 #if PY_VERSION_HEX >= 0x030d0000
   return Py_IsFinalizing();

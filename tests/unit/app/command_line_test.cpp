@@ -69,7 +69,7 @@ TEST_CASE("options are checked before anything is started", "[app]") {
   CHECK_FALSE(o.recording.keep_source);
   CHECK(status({"--max-size", "2MiB", "-o", box.path("x.peel")}, &o) == -1);
   CHECK(o.recording.max_bytes == 2 * 1024 * 1024);
-  for (const Words& wrong : std::vector<Words>{{"--detail", "values"}, {"--detail", "x"}, {"--engine", "embedded"}, {"--engine", "x"}, {"--on-full", "x"},
+  for (const Words& wrong : std::vector<Words>{{"--detail", "values"}, {"--detail", "x"}, {"--engine", "x"}, {"--on-full", "x"},
                                                {"--ring-mib", "3"}, {"--ring-mib", "2048"}, {"--ring-mib", "-1"}, {"--max-size", "many"}, {"--max-size", "0"},
                                                {"--max-size", "5X"}, {"--bogus"}, {"-o", box.path("no/folder/x.peel")}, {"-o", box.path("")}}) {
     INFO(wrong[0] + " " + wrong.back());

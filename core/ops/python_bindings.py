@@ -1,0 +1,63 @@
+"""The table from which core/python makes functions and methods: an operator's name, where it stands in Python, and its entry point."""
+TOP = "// Generated from native_functions.yaml.\n"
+
+# Where PyTorch 2.13 has an operator, where it isn't what its name and its first argument say. tests/conformance/engine_python.py compares.
+NN = set("""adaptive_avg_pool2d adaptive_avg_pool3d adaptive_max_pool2d adaptive_max_pool3d avg_pool2d avg_pool3d binary_cross_entropy col2im
+cross_entropy_loss elu elu_ gelu gelu_ glu hardsigmoid hardsigmoid_ hardswish hardswish_ hardtanh hardtanh_ huber_loss im2col l1_loss leaky_relu
+leaky_relu_ linear log_sigmoid max_pool2d_with_indices max_pool3d_with_indices max_unpool2d mish mish_ mse_loss multi_margin_loss nll_loss nll_loss2d
+nll_loss_nd one_hot pad pad_sequence reflection_pad1d reflection_pad2d relu6 relu6_ replication_pad1d replication_pad2d
+scaled_dot_product_attention silu silu_ slow_conv3d smooth_l1_loss soft_margin_loss softplus softshrink upsample_bicubic2d upsample_bilinear2d
+upsample_linear1d upsample_nearest1d upsample_nearest2d""".split())
+ONLY_METHOD = set("""contiguous coalesce cpu dense_dim expand expand_as is_coalesced is_contiguous item new_empty new_empty_strided new_full new_ones
+new_zeros repeat reshape_as sum_to_size to to_dense to_sparse type_as unfold view view_as""".split())
+ONLY_FUNCTION = set("""_adaptive_avg_pool2d _convolution _has_compatible_shallow_copy_type _log_softmax _native_batch_norm_legit _safe_softmax
+_scaled_dot_product_attention_math _softmax _softmax_backward_data _stack _trilinear _unique2 _weight_norm adaptive_avg_pool1d adaptive_max_pool1d
+alpha_dropout_ avg_pool1d binary_cross_entropy_with_logits bucketize celu celu_ channel_shuffle combinations constant_pad_nd conv_tbc dropout_ empty_like
+feature_dropout_ fill full_like hinge_embedding_loss kl_div max_pool1d max_pool1d_with_indices max_pool2d max_pool3d native_norm normal ones_like pdist
+pixel_shuffle pixel_unshuffle poisson rand_like randint_like randn_like rrelu rrelu_ rsub selu selu_ std_mean tensordot threshold threshold_
+unique_consecutive unique_dim var_mean view_as_complex view_as_real zeros_like""".split())
+# In place, and a function all the same; or private, and a method.
+BOTH = set("""_conj _conj_physical _is_all_true _is_any_true abs_ acos_ addmv_ asin_ atan_ ceil_ clamp_ clamp_max_ clamp_min_ cos_ cosh_ detach_ erf_ erfc_
+exp2_ exp_ expm1_ fill_ floor_ frac_ index_put_ log10_ log1p_ log2_ log_ logit_ nan_to_num_ neg_ negative_ reciprocal_ relu_ round_ rsqrt_ sigmoid_ sin_
+sinc_ sinh_ sqrt_ square_ tan_ tanh_ trunc_ xlogy_ zero_""".split())
+NOWHERE = set("""alias convolution_overrideable copy_sparse_to_sparse_ index lift lift_fresh log_sigmoid_forward nll_loss2d_forward nll_loss_forward random
+set slice uniform""".split())
+
+
+def places(f):
+    """Which of `function`, `method`, `nn` it is."""
+    name = f.base
+    if name in NN:
+        return {"kNn"}
+    if name in BOTH:
+        return {"kFunction", "kMethod"}
+    if name in ONLY_METHOD:
+        return {"kMethod"}
+    if name in ONLY_FUNCTION:
+        return {"kFunction"}
+    if name in NOWHERE or name.startswith(("_", "linalg_", "fft_", "special_")) or name.endswith("_backward"):
+        return set()
+    if name.endswith("_"):
+        return {"kMethod"}
+    takes_self = bool(f.arguments) and f.arguments[0].name == "self" and f.arguments[0].tensor and not f.arguments[0].list
+    return {"kFunction", "kMethod"} if takes_self else {"kFunction"}
+
+
+# A Python number stands for the second tensor of these; their overloads that take a number are for C++ alone.
+WITH_NUMBERS = {"add", "sub", "mul", "div"}
+
+
+def bindings(functions):
+    out = [TOP + '#include "core/python/bindings.h"\n#include "core/dispatch/make_kernel.h"\n#include "ops_generated/ops.h"\n\n'
+           "namespace peel::core::python {\n\nstd::span<const Binding> bindings() {\n  static const Binding all[] = {\n"]
+    for f in functions:
+        if f.base.rstrip("_") in WITH_NUMBERS and f.overload in ("Scalar", "Scalar_mode"):
+            continue
+        where = places(f)
+        options = {"dtype", "layout", "device", "pin_memory"} <= {a.name for a in f.arguments}
+        if options and "kFunction" in where:
+            where.add("kFactory")
+        if where:
+            out.append('      {"%s", "%s", &kernel<&ops::%s::call>, %s},\n' % (f.base, f.overload or "", f.id, " | ".join(sorted(where))))
+    out.append("  };\n  return all;\n}\n\n}  // namespace peel::core::python\n")
+    return "".join(out)

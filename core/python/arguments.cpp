@@ -1,0 +1,374 @@
+#include "core/python/arguments.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "core/autograd/history.h"
+#include "core/dispatch/dispatcher.h"
+#include "core/dispatch/error.h"
+#include "core/python/tensor_object.h"
+#include "core/python/values.h"
+#include "kernels/cpu/elementwise.h"
+
+namespace peel::core::python {
+namespace {
+
+using Kind = Parameter::Kind;
+
+Kind kind_of(const Type& t) {
+  if (t.kind == Type::Kind::kOptional) return kind_of(t.element());
+  if (t.kind == Type::Kind::kList) {
+    const Kind one = kind_of(t.element());
+    return one == Kind::kTensor ? Kind::kTensors : one == Kind::kInt ? Kind::kInts : one == Kind::kFloat ? Kind::kFloats : one == Kind::kBool ? Kind::kBools : Kind::kOther;
+  }
+  static const std::map<std::string, Kind> names = {
+      {"Tensor", Kind::kTensor}, {"Scalar", Kind::kScalar}, {"int", Kind::kInt}, {"SymInt", Kind::kInt}, {"float", Kind::kFloat}, {"bool", Kind::kBool},
+      {"str", Kind::kString}, {"ScalarType", Kind::kDtype}, {"Layout", Kind::kLayout}, {"Device", Kind::kDevice}, {"MemoryFormat", Kind::kFormat},
+      {"Generator", Kind::kGenerator}};
+  const auto found = names.find(t.name);
+  return found == names.end() ? Kind::kOther : found->second;
+}
+
+// As errors call it.
+const char* kind_text(Kind k) {
+  static const char* const names[] = {"Tensor", "Number", "int", "float", "bool", "str", "torch.dtype", "torch.layout", "torch.device",
+                                      "torch.memory_format", "torch.Generator", "tuple of ints", "tuple of floats", "tuple of bools",
+                                      "tuple of Tensors", "object"};
+  return names[static_cast<int>(k)];
+}
+
+std::string type_text(nb::handle h) {
+  if (is_tensor(h)) {
+    const std::string name = Py_TYPE(h.ptr())->tp_name;
+    return name.substr(name.rfind('.') + 1);
+  }
+  if (nb::isinstance<DType>(h)) return "torch.dtype";
+  const std::string name = Py_TYPE(h.ptr())->tp_name;
+  if ((PyTuple_Check(h.ptr()) || PyList_Check(h.ptr())) && PySequence_Size(h.ptr()) > 0) {
+    return name + " of " + type_text(nb::borrow<nb::sequence>(h)[0]) + "s";
+  }
+  return name;
+}
+
+bool fits(const Parameter& p, nb::handle h) {
+  PyObject* o = h.ptr();
+  if (h.is_none()) return p.optional;
+  switch (p.kind) {
+    case Kind::kTensor: return is_tensor(h) || (p.number_allowed && (PyLong_Check(o) || PyFloat_Check(o) || PyComplex_Check(o)));
+    case Kind::kScalar:
+      return PyLong_Check(o) || PyFloat_Check(o) || PyComplex_Check(o) || (is_tensor(h) && tensor_of(h).dim() == 0 && !requires_grad(tensor_of(h)));
+    case Kind::kInt: return is_index(h);
+    case Kind::kFloat: return PyFloat_Check(o) || PyLong_Check(o) || (is_tensor(h) && tensor_of(h).dim() == 0 && !requires_grad(tensor_of(h)));
+    case Kind::kBool: return PyBool_Check(o);
+    case Kind::kString: return PyUnicode_Check(o);
+    case Kind::kDtype: return nb::isinstance<DType>(h);
+    case Kind::kLayout: return nb::isinstance<LayoutName>(h);
+    case Kind::kDevice: return nb::isinstance<Device>(h) || PyUnicode_Check(o);
+    case Kind::kFormat: return nb::isinstance<FormatName>(h);
+    case Kind::kGenerator: return false;
+    case Kind::kInts: return (p.one_allowed && is_index(h)) || to_ints(h, nullptr);
+    case Kind::kTensors: {
+      if (!PyTuple_Check(o) && !PyList_Check(o)) return false;
+      for (nb::handle one : nb::borrow<nb::sequence>(h)) {
+        if (!is_tensor(one) && !one.is_none()) return false;
+      }
+      return true;
+    }
+    default: return PyTuple_Check(o) || PyList_Check(o);
+  }
+}
+
+IValue value_for(const Parameter& p, nb::handle h) {
+  if (h.is_none()) return {};
+  switch (p.kind) {
+    case Kind::kTensor: {
+      if (is_tensor(h)) return IValue(tensor_of(h));
+      IValue number;
+      to_scalar(h, &number);
+      return IValue(kernels::wrapped(Scalar(number)));
+    }
+    case Kind::kScalar: {
+      IValue number;
+      to_scalar(h, &number);
+      return number;
+    }
+    case Kind::kFloat: {
+      IValue number;
+      to_scalar(h, &number);
+      return IValue(number.to_double());
+    }
+    case Kind::kInt:
+    case Kind::kInts: {
+      SizeVector ints;
+      const bool one = is_index(h);
+      to_ints(one ? nb::handle(nb::make_tuple(nb::borrow(h)).release()) : h, &ints);
+      if (p.kind == Kind::kInt) return IValue(ints.at(0));
+      return Boxing<SizeVector>::box(ints);
+    }
+    case Kind::kDevice: {
+      Device d;
+      if (!PyUnicode_Check(h.ptr())) return IValue(nb::cast<Device>(h));
+      const std::string text = nb::cast<const char*>(h);
+      if (!parse_device(text, &d)) throw Error("Invalid device string: '" + text + "'");
+      return IValue(d);
+    }
+    default: return box(h);
+  }
+}
+
+// PyTorch takes NumPy's words too.
+std::string other_name(const std::string& name) {
+  static const std::map<std::string, std::string> names = {{"dim", "axis"}, {"keepdim", "keepdims"}, {"input", "x"}, {"other", "x2"}};
+  const auto found = names.find(name);
+  return found == names.end() ? "" : found->second;
+}
+
+nb::object keyword(const nb::kwargs& k, const std::string& name) {
+  if (k.contains(name.c_str())) return k[name.c_str()];
+  const std::string other = other_name(name);
+  return !other.empty() && k.contains(other.c_str()) ? nb::object(k[other.c_str()]) : nb::object();
+}
+
+std::string plural(size_t n, const char* what) { return std::to_string(n) + " " + what + (n == 1 ? "" : "s"); }
+
+// The values in the order of the parameters; what doesn't fit is told in *error, or only left empty there.
+struct Parsed {
+  std::vector<IValue> values;
+  std::string error;
+  bool ours = false;  // stock takes what is refused here
+};
+
+bool match(const Signature& s, const std::string& name, size_t positions_before, const nb::args& args, const nb::kwargs& kwargs,
+           std::vector<nb::object>* out, Parsed* parsed) {
+  const size_t given = nb::len(nb::handle(args));
+  size_t used_keywords = 0, at = 0;
+  std::string missing_names;
+  size_t missing_count = 0;
+  for (size_t i = 0; i < s.parameters.size(); ++i) {
+    const Parameter& p = s.parameters[i];
+    nb::object value;
+    bool from_position = false;
+    if (at < given) {
+      if (p.keyword_only) {
+        parsed->error = name + "() takes " + plural(s.positional, "positional argument") + " but " + std::to_string(given) + (given == 1 ? " was given" : " were given");
+        return false;
+      }
+      from_position = true;
+      value = nb::object(args[at]);
+      if (i == 0 && s.ints_may_be_spread && !fits(p, value) && is_index(value)) {
+        value = nb::object(args);
+        at = given - 1;
+      }
+      ++at;
+    } else {
+      value = keyword(kwargs, p.name);
+      used_keywords += value.is_valid();
+    }
+    if (!value.is_valid()) {
+      if (!p.default_value && !p.optional) {
+        missing_names += (missing_names.empty() ? "\"" : ", \"") + p.name + "\"";
+        ++missing_count;
+      }
+      out->push_back({});
+      continue;
+    }
+    if (!fits(p, value)) {
+      const std::string position = from_position ? "(position " + std::to_string(i + 1 + positions_before) + ") " : "";
+      parsed->error = name + "(): argument '" + p.name + "' " + position + "must be " + kind_text(p.kind) + ", not " + type_text(value);
+      parsed->ours = p.kind == Kind::kGenerator || (is_tensor(value) && p.kind != Kind::kTensor && p.kind != Kind::kDtype);
+      return false;
+    }
+    out->push_back(std::move(value));
+  }
+  if (at < given) {
+    parsed->error = name + "() takes " + plural(s.positional, "positional argument") + " but " + std::to_string(given) + (given == 1 ? " was given" : " were given");
+    return false;
+  }
+  if (missing_count) {
+    parsed->error = name + "() missing " + std::to_string(missing_count) + " required positional arguments: " + missing_names;
+    return false;
+  }
+  if (used_keywords < nb::len(nb::handle(kwargs))) {
+    for (auto [key, value] : kwargs) {
+      const std::string word = nb::cast<std::string>(key);
+      bool known = false;
+      for (const Parameter& p : s.parameters) known |= p.name == word || other_name(p.name) == word;
+      if (known) continue;
+      parsed->error = name + "() got an unexpected keyword argument '" + word + "'";
+      parsed->ours = word == "out" || word == "generator";
+    }
+    if (parsed->error.empty()) parsed->error = name + "() got several values for one argument";
+    return false;
+  }
+  return true;
+}
+
+bool is_option(const Argument& a) { return a.name == "dtype" || a.name == "layout" || a.name == "device" || a.name == "pin_memory"; }
+
+}  // namespace
+
+Signature::Signature(const Binding& b, bool method) : op(Dispatcher::get().find_schema_or_throw(std::string("aten::") + b.name, b.overload)), entry(b.entry()) {
+  static const std::set<std::string> with_numbers = {"add", "sub", "mul", "div", "true_divide", "floor_divide", "copy_", "multiply", "subtract", "divide"};
+  std::string plain = b.name;
+  if (plain != "copy_" && plain.back() == '_') plain.pop_back();
+  factory = b.where & kFactory && !method;
+  read_schema(method, with_numbers.count(b.name) || with_numbers.count(plain));
+  if (!factory) return;
+  Parameter p{Kind::kBool, "requires_grad"};
+  p.keyword_only = true;
+  p.default_value = IValue(false);
+  parameters.push_back(std::move(p));
+}
+
+Signature::Signature(const OperatorHandle& o) : op(o) { read_schema(false, true); }
+
+void Signature::read_schema(bool method, bool numbers) {
+  for (const Argument& a : op.schema().arguments) {
+    if (method && a.name == "self") continue;
+    Parameter p{kind_of(a.type), a.name == "self" && entry.valid() ? "input" : a.name};
+    p.optional = a.type.kind == Type::Kind::kOptional;
+    p.keyword_only = a.keyword_only;
+    p.number_allowed = numbers && p.kind == Kind::kTensor && (a.name == "other" || a.name == "src");
+    p.one_allowed = a.size.has_value();
+    p.default_value = a.default_value;
+    if (!p.keyword_only) {
+      ++positional;
+      if (!p.default_value && !p.optional) ++required;
+    }
+    parameters.push_back(std::move(p));
+  }
+  ints_may_be_spread = positional == 1 && !parameters.empty() && parameters[0].kind == Kind::kInts;
+}
+
+std::string Signature::text() const {
+  std::string out = "(";
+  bool starred = false;
+  for (const Parameter& p : parameters) {
+    if (out.size() > 1) out += ", ";
+    if (p.keyword_only && !std::exchange(starred, true)) out += "*, ";
+    out += std::string(kind_text(p.kind)) + " " + p.name;
+    if (p.default_value) out += " = " + (p.default_value->tag() == IValue::Tag::kTensor ? "None" : to_text(*p.default_value));
+  }
+  return out + ")";
+}
+
+void Function::add(Signature s) {
+  // Tensors are tried before numbers, as a tensor without dimensions is a number too; an int before a list of them.
+  const auto before = [](const Signature& x, const Signature& y) {
+    for (size_t i = 0; i < std::min(x.parameters.size(), y.parameters.size()); ++i) {
+      const Kind a = x.parameters[i].kind, c = y.parameters[i].kind;
+      if (a != c) return (a == Kind::kTensor && c == Kind::kScalar) || (a == Kind::kInt && c == Kind::kInts);
+    }
+    return false;
+  };
+  const auto at = std::ranges::find_if(signatures_, [&](const Signature& other) { return before(s, other); });
+  signatures_.insert(at, std::move(s));
+}
+
+void Function::refuse(const nb::args& args, const nb::kwargs& kwargs) const {
+  const size_t count = nb::len(nb::handle(args)) + nb::len(nb::handle(kwargs));
+  std::vector<const Signature*> plausible;
+  bool ours = false;
+  for (const Signature& s : signatures_) {
+    if (count >= s.required && count <= s.parameters.size()) plausible.push_back(&s);
+    std::vector<nb::object> values;
+    Parsed parsed;
+    match(s, name_, 0, args, kwargs, &values, &parsed);
+    ours |= parsed.ours;
+  }
+  if (signatures_.size() == 1) plausible = {&signatures_[0]};
+  std::string got;
+  for (nb::handle a : args) got += (got.empty() ? "" : ", ") + type_text(a);
+  for (auto [key, value] : kwargs) got += (got.empty() ? "" : ", ") + nb::cast<std::string>(key) + "=" + type_text(value);
+  if (ours) missing((method_ ? "Tensor." : "torch.") + name_ + "(" + got + ")");
+  if (plausible.size() == 1) {
+    std::vector<nb::object> values;
+    Parsed parsed;
+    match(*plausible[0], name_, 0, args, kwargs, &values, &parsed);
+    throw TypeError(parsed.error);
+  }
+  std::string text = name_ + "() received an invalid combination of arguments - got (" + got + (nb::len(nb::handle(kwargs)) ? ", " : "") + "), but expected one of:\n";
+  for (const Signature& s : signatures_) text += " * " + s.text() + "\n";
+  throw TypeError(text);
+}
+
+nb::object Function::call(nb::handle self, nb::args args, nb::kwargs kwargs) const {
+  for (const Signature& s : signatures_) {
+    std::vector<nb::object> given;
+    Parsed parsed;
+    if (!match(s, name_, 0, args, kwargs, &given, &parsed)) continue;
+    Stack stack;
+    size_t next = 0;
+    for (const Argument& a : s.op.schema().arguments) {
+      if (method_ && a.name == "self") {
+        stack.push_back(IValue(tensor_of(self)));
+        continue;
+      }
+      const Parameter& p = s.parameters[next];
+      const nb::object& value = given[next++];
+      if (value.is_valid()) stack.push_back(value_for(p, value));
+      else stack.push_back(p.default_value.value_or(IValue()));
+      // Python's factories name their options.
+      const bool like = s.factory && s.op.schema().arguments[0].name == "self";
+      if (s.factory && !like && is_option(a) && stack.back().is_none()) {
+        if (a.name == "layout") stack.back() = IValue(static_cast<int64_t>(Layout::Strided));
+        else if (a.name == "device") stack.back() = IValue(Device());
+        else if (a.name == "pin_memory") stack.back() = IValue(false);
+      }
+    }
+    if (!s.entry.valid()) {
+      s.op.call_boxed(&stack);
+    } else {
+      std::optional<BelowADInplaceOrView> below;
+      if (s.factory) below.emplace();
+      s.entry.boxed(s.entry.functor.get(), s.op, {}, &stack);
+    }
+    if (s.factory && given.back().is_valid() && given.back().ptr() == Py_True) {
+      Tensor t(stack.back().to_tensor().release());
+      set_requires_grad(t, true);
+    }
+    return unbox_results(stack, s.op.schema().returns, name_);
+  }
+  refuse(args, kwargs);
+}
+
+nb::object call_operator(const std::string& name, const std::string& overload, bool any_overload, nb::args args, nb::kwargs kwargs) {
+  Function f(name.substr(name.find("::") + 2), false);
+  for (const OperatorName& n : Dispatcher::get().names()) {
+    if (n.name != name || (!any_overload && n.overload != overload)) continue;
+    if (const auto op = Dispatcher::get().find(n); op && op->has_schema()) f.add(Signature(*op));
+  }
+  try {
+    return f.call({}, std::move(args), std::move(kwargs));
+  } catch (const TypeError& e) {
+    throw Error(name.substr(0, name.find("::") + 2) + e.what());  // torch.ops has no TypeError of its own
+  }
+}
+
+void bind_operators(nb::module_& m) {
+  nb::object functions = m.def_submodule("_VariableFunctions"), nn = m.def_submodule("_nn");
+  // Never freed: functions live as long as the interpreter.
+  static auto& all = *new std::map<std::pair<int, std::string>, std::unique_ptr<Function>>;
+  for (const Binding& b : bindings()) {
+    for (const Place place : {kFunction, kMethod, kNn}) {
+      if (!(b.where & place)) continue;
+      std::unique_ptr<Function>& f = all[{place, b.name}];
+      if (!f) f = std::make_unique<Function>(b.name, place == kMethod);
+      f->add(b);
+    }
+  }
+  for (const auto& [key, f] : all) {
+    const Function* function = f.get();
+    const char* name = function->name().c_str();
+    if (key.first == kMethod) {
+      tensor_base().attr(name) = nb::cpp_function([function](nb::handle self, nb::args a, nb::kwargs k) { return function->call(self, std::move(a), std::move(k)); },
+                                                  nb::name(name), nb::is_method());
+    } else {
+      nb::object& to = key.first == kNn ? nn : functions;
+      to.attr(name) = nb::cpp_function([function](nb::args a, nb::kwargs k) { return function->call({}, std::move(a), std::move(k)); }, nb::name(name));
+    }
+  }
+}
+
+}  // namespace peel::core::python

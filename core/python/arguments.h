@@ -1,0 +1,65 @@
+// Calls from Python: which overload the arguments fit, and their values. Order of attempts, conversions and errors are those of PyTorch's
+// own functions as measured on 2.13.0 (tests/conformance/engine_python.py).
+#pragma once
+#include <nanobind/nanobind.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/dispatch/operator_handle.h"
+#include "core/python/bindings.h"
+
+namespace peel::core::python {
+
+namespace nb = nanobind;
+
+struct Parameter {
+  enum class Kind : uint8_t {
+    kTensor, kScalar, kInt, kFloat, kBool, kString, kDtype, kLayout, kDevice, kFormat, kGenerator, kInts, kFloats, kBools, kTensors, kOther
+  } kind;
+  std::string name;
+  bool optional = false, keyword_only = false, number_allowed = false;
+  bool one_allowed = false;  // the 1 of int[1]: an int stands for the list of it
+  std::optional<IValue> default_value;
+};
+
+/// One overload as Python calls it.
+struct Signature {
+  Signature(const Binding&, bool method);
+  /// As torch.ops calls it: boxed.
+  explicit Signature(const OperatorHandle&);
+  std::vector<Parameter> parameters;  // without the tensor that a method belongs to
+  size_t positional = 0, required = 0;
+  bool ints_may_be_spread = false;    // x.view(2, 3)
+  bool factory = false;
+  OperatorHandle op;
+  KernelFunction entry;               // not valid: boxed
+  std::string text() const;
+
+ private:
+  void read_schema(bool method, bool numbers);
+};
+
+/// A function or method of some overloads.
+class Function {
+ public:
+  Function(std::string name, bool method) : name_(std::move(name)), method_(method) {}
+  void add(const Binding& b) { add(Signature(b, method_)); }
+  void add(Signature);
+  nb::object call(nb::handle self, nb::args, nb::kwargs) const;
+  const std::string& name() const { return name_; }
+
+ private:
+  [[noreturn]] void refuse(const nb::args&, const nb::kwargs&) const;
+  std::string name_;
+  bool method_;
+  std::vector<Signature> signatures_;
+};
+
+/// torch.ops.<space>.<name>(...), or one overload of it.
+nb::object call_operator(const std::string& name, const std::string& overload, bool any_overload, nb::args, nb::kwargs);
+/// Makes torch._C._VariableFunctions and torch._C._nn, and puts methods on TensorBase.
+void bind_operators(nb::module_&);
+
+}  // namespace peel::core::python

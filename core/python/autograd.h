@@ -1,0 +1,16 @@
+// The graph and the modes as Python has them.
+#pragma once
+#include <nanobind/nanobind.h>
+
+#include "core/autograd/node.h"
+
+namespace peel::core::python {
+
+/// Grad and inference mode, autocast's switch, nodes, backward.
+void bind_autograd(nanobind::module_&);
+/// torch.autograd.Function's part that is not Python.
+void bind_function(nanobind::module_&);
+/// `grad_fn`; None for no node.
+nanobind::object node_object(Ref<Node>);
+
+}  // namespace peel::core::python

@@ -1,0 +1,175 @@
+// Tensors out of Python's numbers and lists, and back.
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "core/autograd/history.h"
+#include "core/dispatch/error.h"
+#include "core/python/call_by_name.h"
+#include "core/python/tensor_methods.h"
+#include "core/python/tensor_object.h"
+#include "core/tensor/promotion.h"
+#include "ops_generated/ops.h"
+
+namespace peel::core::python {
+namespace {
+
+bool is_list(nb::handle h) { return PyList_Check(h.ptr()) || PyTuple_Check(h.ptr()); }
+
+SizeVector shape_of(nb::handle data) {
+  SizeVector out;
+  nb::object at = nb::borrow(data);
+  while (is_list(at)) {
+    const auto n = static_cast<int64_t>(nb::len(at));
+    out.push_back(n);
+    if (n == 0) break;
+    at = nb::borrow<nb::sequence>(at)[0];
+  }
+  if (is_tensor(at)) out.insert(out.end(), tensor_of(at).sizes().begin(), tensor_of(at).sizes().end());
+  return out;
+}
+
+ScalarType type_of(nb::handle h) {
+  if (is_tensor(h)) return tensor_of(h).dtype();
+  if (PyBool_Check(h.ptr())) return ScalarType::Bool;
+  if (PyLong_Check(h.ptr())) return ScalarType::Long;
+  if (PyFloat_Check(h.ptr())) return default_dtype();
+  if (PyComplex_Check(h.ptr())) return complex_of(default_dtype());
+  if (!is_list(h)) {
+    if (PyIndex_Check(h.ptr())) return ScalarType::Long;
+    if (PyNumber_Check(h.ptr())) return default_dtype();
+    throw TypeError(std::string("new(): invalid data type '") + Py_TYPE(h.ptr())->tp_name + "'");
+  }
+  if (nb::len(h) == 0) return default_dtype();
+  std::optional<ScalarType> all;
+  for (nb::handle one : nb::borrow<nb::sequence>(h)) {
+    const ScalarType t = type_of(one);
+    all = all ? promote(*all, t) : t;
+  }
+  return *all;
+}
+
+template <class F>
+void with_storage_type(ScalarType t, F f) {
+  switch (t) {
+    case ScalarType::Float: return f(float{});
+    case ScalarType::Double: return f(double{});
+    case ScalarType::Long: return f(int64_t{});
+    case ScalarType::Int: return f(int32_t{});
+    case ScalarType::Short: return f(int16_t{});
+    case ScalarType::Char: return f(int8_t{});
+    case ScalarType::Byte: return f(uint8_t{});
+    case ScalarType::Bool: return f(bool{});
+    default: missing(std::string("Python numbers as torch.") + python_name(t));
+  }
+}
+
+template <class T>
+T number(nb::handle h) {
+  IValue v;
+  nb::object converted;
+  if (!to_scalar(h, &v)) {
+    converted = nb::steal(std::is_floating_point_v<T> ? PyNumber_Float(h.ptr()) : PyNumber_Index(h.ptr()));
+    if (!converted.is_valid()) throw nb::python_error();
+    to_scalar(converted, &v);
+  }
+  if constexpr (std::is_same_v<T, bool>) return v.tag() == IValue::Tag::kDouble ? v.to_double() != 0 : v.tag() == IValue::Tag::kBool ? v.to_bool() : v.to_int() != 0;
+  if constexpr (std::is_floating_point_v<T>) return static_cast<T>(v.tag() == IValue::Tag::kBool ? v.to_bool() : v.to_double());
+  if (v.tag() == IValue::Tag::kDouble) return static_cast<T>(v.to_double());
+  return static_cast<T>(v.tag() == IValue::Tag::kBool ? static_cast<int64_t>(v.to_bool()) : v.to_int());
+}
+
+template <class T>
+T* fill(nb::handle data, Sizes sizes, size_t dim, T* to) {
+  if (dim == sizes.size()) {
+    *to = number<T>(data);
+    return to + 1;
+  }
+  if (is_tensor(data)) {
+    const Tensor& t = tensor_of(data);
+    for (int64_t i = 0; i < t.sizes()[0]; ++i) to = fill<T>(wrap(ops::select_int::call(t, 0, i)), sizes, dim + 1, to);
+    return to;
+  }
+  const auto n = is_list(data) ? static_cast<int64_t>(nb::len(data)) : -1;
+  if (n != sizes[dim]) {
+    if (n < 0) throw TypeError("not a sequence");
+    throw ValueError("expected sequence of length " + std::to_string(sizes[dim]) + " at dim " + std::to_string(dim) + " (got " + std::to_string(n) + ")");
+  }
+  for (nb::handle one : nb::borrow<nb::sequence>(data)) to = fill<T>(one, sizes, dim + 1, to);
+  return to;
+}
+
+Tensor from_data(nb::handle data, std::optional<ScalarType> wanted) {
+  const SizeVector sizes = shape_of(data);
+  const ScalarType type = wanted.value_or(type_of(data));
+  Tensor t;
+  {
+    // Filled before anyone sees it.
+    BelowADInplaceOrView factory;
+    t = ops::empty_memory_format::call(sizes, type, Layout::Strided, Device(), false);
+  }
+  with_storage_type(type, [&]<class T>(T) { fill<T>(data, sizes, 0, t.data_as<T>()); });
+  return t;
+}
+
+Tensor new_tensor(nb::handle data, std::optional<nb::handle> dtype, nb::handle device, bool requires_grad, bool) {
+  static const NamedOperator<Tensor(const Tensor&, Device, ScalarType, bool, bool, std::optional<MemoryFormat>)> to_device("to", "device");
+  static const NamedOperator<Tensor(const Tensor&)> lift("lift_fresh");
+  std::optional<ScalarType> type;
+  if (dtype && !dtype->is_none()) type = nb::cast<DType>(*dtype).type;
+  Device d;
+  if (!device.is_none()) d = PyUnicode_Check(device.ptr()) ? nb::cast<Device>(nb::module_::import_("torch").attr("device")(device)) : nb::cast<Device>(device);
+  if (d.type != 0) missing("torch.tensor on " + to_string(d));
+  Tensor t;
+  if (is_tensor(data)) {
+    BelowADInplaceOrView factory;
+    t = ops::clone::call(ops::detach::call(tensor_of(data)));
+    if (type && *type != t.dtype()) t = ops::to_dtype::call(t, *type);
+  } else {
+    t = from_data(data, type);
+    BelowADInplaceOrView factory;
+    if (to_device.exists()) t = to_device(t, Device(), t.dtype(), false, false, std::optional<MemoryFormat>());
+  }
+  if (lift.exists()) t = lift(t);
+  if (requires_grad) set_requires_grad(t, true);
+  return t;
+}
+
+nb::object read(ScalarType type, const void* at) {
+  nb::object out;
+  with_storage_type(type, [&]<class T>(T) {
+    T v;
+    std::memcpy(&v, at, sizeof v);
+    if constexpr (std::is_same_v<T, bool>) out = nb::bool_(v);
+    else if constexpr (std::is_floating_point_v<T>) out = nb::float_(static_cast<double>(v));
+    else out = nb::int_(static_cast<int64_t>(v));
+  });
+  return out;
+}
+
+nb::object list_of(const Tensor& t, size_t dim, const char* at) {
+  if (dim == t.sizes().size()) return read(t.dtype(), at);
+  nb::list out;
+  const int64_t step = t.strides()[dim] * static_cast<int64_t>(element_size(t.dtype()));
+  for (int64_t i = 0; i < t.sizes()[dim]; ++i) out.append(list_of(t, dim + 1, at + i * step));
+  return out;
+}
+
+nb::object to_list(const Tensor& t) {
+  if (t.device().type != 0) missing("values of a tensor on " + to_string(t.device()));
+  return list_of(t, 0, static_cast<const char*>(t.data()));
+}
+
+}  // namespace
+
+void bind_data(nb::module_& m) {
+  m.def("tensor", &new_tensor, nb::arg("data"), nb::kw_only(), nb::arg("dtype") = nb::none(), nb::arg("device") = nb::none(), nb::arg("requires_grad") = false,
+        nb::arg("pin_memory") = false);
+  m.def("_values", &to_list, "Nested lists of a tensor's numbers, without a call of an operator.");
+  m.def("_from_data", [](nb::handle data, const DType& type) { return from_data(data, type.type); });
+}
+
+}  // namespace peel::core::python

@@ -1,0 +1,123 @@
+#include "core/python/library.h"
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "core/dispatch/error.h"
+#include "core/dispatch/library.h"
+#include "core/python/arguments.h"
+#include "core/python/tensor_object.h"
+#include "core/python/values.h"
+
+namespace peel::core::python {
+namespace {
+
+struct KeySet {
+  DispatchKeySet set;
+};
+
+DispatchKey key_named(const std::string& name) {
+  if (const auto k = parse_dispatch_key(name)) return *k;
+  throw Error("could not parse dispatch key: " + name);
+}
+
+void push_result(Stack* stack, const std::vector<Argument>& returns, nb::handle result) {
+  if (returns.empty()) return;
+  if (returns.size() == 1) return stack->push_back(box(result));
+  if (!PyTuple_Check(result.ptr()) || nb::len(result) != returns.size()) {
+    throw Error("a kernel written in Python must return a tuple of " + std::to_string(returns.size()));
+  }
+  for (nb::handle one : nb::borrow<nb::tuple>(result)) stack->push_back(box(one));
+}
+
+// Arguments that have their defaults are left out at the end, as in stock.
+void run_python(const nb::object& function, bool with_keys, const OperatorHandle& op, DispatchKeySet set, Stack* stack) {
+  const std::vector<Argument>& schema = op.schema().arguments;
+  const size_t first = stack->size() - schema.size();
+  size_t last = schema.size();
+  while (last > 0 && !schema[last - 1].keyword_only && schema[last - 1].default_value && *schema[last - 1].default_value == (*stack)[first + last - 1]) --last;
+  nb::list positional;
+  nb::dict keywords;
+  if (with_keys) positional.append(nb::cast(KeySet{set}));
+  for (size_t i = 0; i < schema.size(); ++i) {
+    const Argument& a = schema[i];
+    if (a.keyword_only) {
+      if (!a.default_value || !(*a.default_value == (*stack)[first + i])) keywords[a.name.c_str()] = unbox((*stack)[first + i], a.type);
+    } else if (i < last) {
+      positional.append(unbox((*stack)[first + i], a.type));
+    }
+  }
+  drop(stack, schema.size());
+  const nb::object result = nb::steal(PyObject_Call(function.ptr(), nb::tuple(positional).ptr(), keywords.ptr()));
+  if (!result.is_valid()) throw nb::python_error();
+  push_result(stack, op.schema().returns, result);
+}
+
+KernelFunction python_kernel(nb::object function, bool with_keys) {
+  // Kernels are kept as long as the process: what the function holds isn't let go either.
+  return boxed_kernel([function = function.release().ptr(), with_keys](const OperatorHandle& op, DispatchKeySet set, Stack* stack) {
+    run_python(nb::borrow(function), with_keys, op, set, stack);
+  });
+}
+
+class PythonLibrary {
+ public:
+  PythonLibrary(const std::string& kind, std::string space, const std::string& key, const std::string& file, int line)
+      : file_(file), library_(kind == "DEF" ? Library::Kind::kDef : kind == "FRAGMENT" ? Library::Kind::kFragment : Library::Kind::kImpl,
+                              kind == "IMPL" && space == "_" ? "_" : std::move(space), key.empty() ? std::nullopt : std::optional(key_named(key)), file_.c_str(), line) {}
+  PythonLibrary(const PythonLibrary&) = delete;
+  PythonLibrary& operator=(const PythonLibrary&) = delete;
+  void define(const std::string& schema) { library_.def(schema); }
+  void impl(const std::string& name, const std::string& key, nb::object function, bool with_keys) {
+    library_.impl(name, function.is_none() ? KernelFunction::fallthrough() : python_kernel(std::move(function), with_keys), key.empty() ? std::nullopt : std::optional(key_named(key)));
+  }
+  void fallback(nb::object function, bool with_keys) {
+    library_.fallback(function.is_none() ? KernelFunction::fallthrough() : python_kernel(std::move(function), with_keys));
+  }
+  void reset() { library_.reset(); }
+
+ private:
+  std::string file_;
+  Library library_;
+};
+
+}  // namespace
+
+void bind_library(nb::module_& m) {
+  nb::class_<KeySet>(m, "DispatchKeySet")
+      .def("__repr__", [](const KeySet& k) { return to_string(k.set); })
+      .def("has", [](const KeySet& k, const std::string& name) { return k.set.has(key_named(name)); })
+      .def("raw_repr", [](const KeySet& k) { return k.set.raw(); })
+      .def("__eq__", [](const KeySet& a, const KeySet& b) { return a.set == b.set; });
+  m.def("_dispatch_keys", [](const Tensor& t) { return KeySet{t.keys()}; });
+  m.def("_dispatch_tls_local_include_set", [] { return KeySet{local_keys().included}; });
+  m.def("_dispatch_tls_local_exclude_set", [] { return KeySet{local_keys().excluded}; });
+  m.def("_dispatch_dump_table", [](const std::string& name) {
+    const OperatorName n = OperatorName::parse(name);
+    return Dispatcher::get().dump_table(Dispatcher::get().find_schema_or_throw(n.name, n.overload).entry());
+  });
+  m.def("_dispatch_has_kernel_for_dispatch_key", [](const std::string& name, const std::string& key) {
+    const OperatorName n = OperatorName::parse(name);
+    const auto& registered = Dispatcher::get().find_schema_or_throw(n.name, n.overload).entry().registrations();
+    return registered.count(key_named(key)) > 0;
+  });
+  nb::class_<PythonLibrary>(m, "_Library")
+      .def(nb::init<const std::string&, std::string, const std::string&, const std::string&, int>())
+      .def("define", &PythonLibrary::define)
+      .def("impl", &PythonLibrary::impl, nb::arg(), nb::arg(), nb::arg().none(), nb::arg())
+      .def("fallback", &PythonLibrary::fallback, nb::arg().none(), nb::arg())
+      .def("reset", &PythonLibrary::reset);
+  m.def("_call_operator", [](const std::string& name, const std::string& overload, bool any, nb::args a, nb::kwargs k) {
+    return call_operator(name, overload, any, std::move(a), std::move(k));
+  });
+  m.def("_overloads", [](const std::string& name) {
+    std::vector<std::string> out;
+    for (const OperatorName& n : Dispatcher::get().names()) {
+      if (n.name == name) out.push_back(n.overload);
+    }
+    return out;
+  });
+  m.def("_schema", [](const std::string& name, const std::string& overload) { return Dispatcher::get().find_schema_or_throw(name, overload).schema().text(); });
+}
+
+}  // namespace peel::core::python

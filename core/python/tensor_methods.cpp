@@ -1,0 +1,208 @@
+#include "core/python/tensor_methods.h"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+
+#include "core/autograd/history.h"
+#include "core/dispatch/error.h"
+#include "core/python/autograd.h"
+#include "core/python/call_by_name.h"
+#include "core/python/tensor_object.h"
+#include "ops_generated/ops.h"
+
+namespace peel::core::python {
+namespace {
+
+template <class F, class... Extra>
+void method(const char* name, F f, const Extra&... extra) {
+  tensor_base().attr(name) = nb::cpp_function(std::move(f), nb::name(name), nb::is_method(), extra...);
+}
+template <class Get>
+void property(const char* name, Get get, nb::object set = nb::none()) {
+  const nb::object type = nb::borrow(reinterpret_cast<PyObject*>(&PyProperty_Type));
+  tensor_base().attr(name) = type(nb::cpp_function(std::move(get)), std::move(set));
+}
+
+using Mode = std::optional<MemoryFormat>;
+
+// The rules by which x.to(...) reads its arguments: a device, a dtype or another tensor, in that order.
+struct To {
+  std::optional<Device> device;
+  std::optional<ScalarType> dtype;
+  bool non_blocking = false, copy = false;
+  Mode format;
+};
+
+void take(nb::handle h, const char* word, To* to) {
+  const std::string name = word;
+  if (h.is_none() && (name.empty() || name == "device" || name == "dtype" || name == "memory_format")) return;
+  if (nb::isinstance<DType>(h)) to->dtype = nb::cast<DType>(h).type;
+  else if (nb::isinstance<Device>(h)) to->device = nb::cast<Device>(h);
+  else if (nb::isinstance<FormatName>(h)) to->format = nb::cast<FormatName>(h).format;
+  else if (PyUnicode_Check(h.ptr())) {
+    Device d;
+    const std::string text = nb::cast<std::string>(h);
+    if (!parse_device(text, &d)) throw Error("Invalid device string: '" + text + "'");
+    to->device = d;
+  } else if (is_tensor(h)) {
+    to->device = tensor_of(h).device();
+    to->dtype = tensor_of(h).dtype();
+  } else if (PyBool_Check(h.ptr())) {
+    (name == "copy" ? to->copy : to->non_blocking) = h.ptr() == Py_True;
+  } else {
+    throw TypeError(std::string("to() received an invalid combination of arguments - got (") + Py_TYPE(h.ptr())->tp_name + ")");
+  }
+}
+
+Tensor convert(const Tensor& self, const To& to) {
+  static const NamedOperator<Tensor(const Tensor&, Device, ScalarType, bool, bool, Mode)> to_device("to", "device");
+  if (to.device && to.device->type != 0 && to.device->type != 14) missing("device " + to_string(*to.device));
+  if (!to.device && !to.dtype && !to.copy && !to.format) return self;
+  if (!to.device && !to.dtype) return ops::to_dtype_layout::call(self, {}, {}, {}, {}, to.non_blocking, to.copy, to.format);
+  if (!to.device) return ops::to_dtype::call(self, *to.dtype, to.non_blocking, to.copy, to.format);
+  if (!to.dtype) return ops::to_dtype_layout::call(self, self.dtype(), Layout::Strided, to.device, false, to.non_blocking, to.copy, to.format);
+  return to_device(self, *to.device, *to.dtype, to.non_blocking, to.copy, to.format);
+}
+
+Tensor method_to(const Tensor& self, const nb::args& args, const nb::kwargs& kwargs) {
+  To to;
+  bool blocking_seen = false;
+  for (nb::handle a : args) {
+    take(a, blocking_seen ? "copy" : "", &to);
+    blocking_seen |= PyBool_Check(a.ptr());
+  }
+  for (auto [key, value] : kwargs) take(value, nb::cast<std::string>(key).c_str(), &to);
+  return convert(self, to);
+}
+
+// `data`: the same memory under a version counter of its own.
+Tensor data_of(const Tensor& t) { return Tensor(Ref<KeyedObject>(t.impl().detached(make_ref<VersionCounter>()))); }
+
+void set_data(const Tensor& self, const Tensor& from) {
+  if (!ops::_has_compatible_shallow_copy_type::call(self, from)) {
+    throw Error("Attempted to call `variable.set_data(tensor)`, but `variable` and `tensor` have incompatible tensor type.");
+  }
+  if (requires_grad(self) && !is_differentiable(from.dtype())) {
+    throw Error("data set to a tensor that requires gradients must be floating point or complex dtype");
+  }
+  TensorImpl &to = self.impl(), &source = from.impl();
+  to.storage = source.storage;
+  to.sizes = source.sizes;
+  to.strides = source.strides;
+  to.offset = source.offset;
+  to.dtype = source.dtype;
+}
+
+void set_grad(nb::handle self, nb::handle grad) {
+  const Tensor& t = tensor_of(self);
+  if (grad.is_none()) {
+    if (grad_meta(t)) grad_meta(t)->grad = Tensor();
+    return;
+  }
+  if (!is_tensor(grad)) throw TypeError(std::string("assigned grad expected to be a Tensor or None but got grad of type ") + Py_TYPE(grad.ptr())->tp_name);
+  const Tensor& g = tensor_of(grad);
+  if (self.is(grad)) throw Error("can't assign Variable as its own grad");
+  if (!std::ranges::equal(g.sizes(), t.sizes())) throw Error("assigned grad has data of a different size");
+  if (g.dtype() != t.dtype()) throw Error("assigned grad has data of a different type");
+  make_grad_meta(t).grad = g;
+}
+
+void set_requires(const Tensor& self, bool on) {
+  Tensor t = self;
+  const GradMeta* meta = grad_meta(t);
+  if (meta && grad_node(t)) {
+    if (!on) {
+      throw Error("you can only change requires_grad flags of leaf variables. If you want to use a computed variable in a subgraph that doesn't require "
+                  "differentiation use var_no_grad = var.detach().");
+    }
+    return;
+  }
+  set_requires_grad(t, on);
+}
+
+void bind_attributes() {
+  property("shape", [](const Tensor& t) { return size_object(t.sizes()); });
+  property("ndim", [](const Tensor& t) { return t.dim(); });
+  property("dtype", [](const Tensor& t) { return dtype_object(t.dtype()); });
+  property("device", [](const Tensor& t) { return t.device(); });
+  property("layout", [](const Tensor&) { return LayoutName{Layout::Strided}; });
+  property("itemsize", [](const Tensor& t) { return element_size(t.dtype()); });
+  property("nbytes", [](const Tensor& t) { return static_cast<size_t>(t.numel()) * element_size(t.dtype()); });
+  property("is_leaf", [](const Tensor& t) { return !grad_node(t); });
+  property("is_meta", [](const Tensor& t) { return t.device().type == 14; });
+  for (const char* other : {"is_cuda", "is_cpu", "is_sparse", "is_quantized", "is_nested", "is_mps", "is_xpu"}) {
+    const bool cpu = std::string(other) == "is_cpu";
+    property(other, [cpu](const Tensor& t) { return cpu && t.device().type == 0; });
+  }
+  property("_version", [](const Tensor& t) { return t.impl().current_version(); });
+  property("output_nr", [](const Tensor& t) { return grad_meta(t) ? grad_meta(t)->output : 0; });
+  property("_base", [](const Tensor& t) { return grad_meta(t) ? grad_meta(t)->base : Tensor(); });
+  property("grad_fn", [](const Tensor& t) { return node_object(grad_node(t)); });
+  property("requires_grad", [](const Tensor& t) { return requires_grad(t); }, nb::cpp_function([](const Tensor& t, bool on) { set_requires(t, on); }));
+  property("grad", [](const Tensor& t) { return grad_meta(t) ? grad_meta(t)->grad : Tensor(); },
+           nb::cpp_function([](nb::handle self, nb::handle grad) { set_grad(self, grad); }, nb::arg(), nb::arg().none()));
+  property("data", &data_of, nb::cpp_function([](const Tensor& t, const Tensor& from) { set_data(t, from); }));
+}
+
+void bind_questions() {
+  method("dim", [](const Tensor& t) { return t.dim(); });
+  method("ndimension", [](const Tensor& t) { return t.dim(); });
+  method("size", [](const Tensor& t, std::optional<int64_t> dim) -> nb::object { return dim ? nb::object(nb::int_(t.size(*dim))) : size_object(t.sizes()); },
+         nb::arg("dim") = nb::none());
+  method("stride", [](const Tensor& t, std::optional<int64_t> dim) -> nb::object {
+    if (dim) return nb::int_(t.strides()[static_cast<size_t>(wrap_dimension(*dim, t.dim()))]);
+    nb::list all;
+    for (const int64_t s : t.strides()) all.append(s);
+    return nb::tuple(all);
+  }, nb::arg("dim") = nb::none());
+  for (const char* name : {"numel", "nelement"}) method(name, [](const Tensor& t) { return t.numel(); });
+  method("storage_offset", [](const Tensor& t) { return t.storage_offset(); });
+  method("element_size", [](const Tensor& t) { return element_size(t.dtype()); });
+  method("data_ptr", [](const Tensor& t) { return reinterpret_cast<uintptr_t>(t.data()); });
+  method("is_inference", [](const Tensor& t) { return t.is_inference(); });
+  method("is_floating_point", [](const Tensor& t) { return is_floating(t.dtype()); });
+  method("is_complex", [](const Tensor& t) { return is_complex(t.dtype()); });
+  method("is_conj", [](const Tensor& t) { return t.keys().has(DispatchKey::Conjugate); });
+  method("is_neg", [](const Tensor& t) { return t.keys().has(DispatchKey::Negative); });
+  method("is_pinned", [](const Tensor&) { return false; });
+  method("is_same_size", [](const Tensor& t, const Tensor& other) { return std::ranges::equal(t.sizes(), other.sizes()); });
+  method("is_contiguous", [](const Tensor& t) { return t.is_contiguous(); });
+  method("get_device", [](const Tensor& t) { return t.device().type == 0 ? -1 : t.device().index; });
+}
+
+}  // namespace
+
+void bind_tensor_methods(nb::module_& m) {
+  bind_attributes();
+  bind_questions();
+  method("requires_grad_", [](nb::handle self, bool on) {
+    set_requires(tensor_of(self), on);
+    return nb::borrow(self);
+  }, nb::arg("requires_grad") = true);
+  method("to", &method_to);
+  method("cpu", [](const Tensor& t) {
+    To to;
+    to.device = Device();
+    return convert(t, to);
+  });
+  static constexpr std::pair<const char*, ScalarType> casts[] = {{"float", ScalarType::Float}, {"double", ScalarType::Double}, {"long", ScalarType::Long},
+                                                                 {"int", ScalarType::Int}, {"bool", ScalarType::Bool}, {"bfloat16", ScalarType::BFloat16},
+                                                                 {"half", ScalarType::Half}};
+  for (const auto& [name, type] : casts) {
+    method(name, [type = type](const Tensor& t) { return ops::to_dtype::call(t, type); });
+  }
+  method("contiguous", [](const Tensor& t) {
+    static const NamedOperator<Tensor(const Tensor&, MemoryFormat)> contiguous("contiguous");
+    return t.is_contiguous() ? t : contiguous(t, MemoryFormat::Contiguous);
+  });
+  m.def("_shallow_data", &data_of);
+  m.def("_make_subclass", [](nb::handle type, const Tensor& data, bool wants_grad) {
+    Tensor t = ops::detach::call(data);
+    nb::object out = wrap_as(type, t);
+    set_requires_grad(t, wants_grad);
+    return out;
+  });
+}
+
+}  // namespace peel::core::python

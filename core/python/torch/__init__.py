@@ -1,0 +1,61 @@
+"""The embedded engine as the package `torch`: what a program imports under `peel --engine embedded`."""
+from . import _missing
+from . import _C
+from ._C import *  # noqa: F401,F403  dtypes, formats, classes
+from ._C import (device, dtype, get_default_dtype, is_grad_enabled, is_inference_mode_enabled, layout, memory_format, strided,  # noqa: F401
+                 contiguous_format, preserve_format, channels_last, channels_last_3d, tensor)
+
+__version__ = _C.__version__
+float, double, half, long, int, short, bool = (_C.float32, _C.float64, _C.float16, _C.int64, _C.int32, _C.int16, _C.bool)  # noqa: A001
+cfloat, cdouble = _C.complex64, _C.complex128
+from math import e, inf, nan, pi  # noqa: E402,F401
+
+
+class Size(tuple):
+    """A shape: a tuple of ints."""
+
+    def numel(self):
+        n = 1
+        for size in self:
+            n *= size
+        return n
+
+    def __repr__(self):
+        return "torch.Size(%s)" % list(self)
+
+    def __getitem__(self, i):
+        part = tuple.__getitem__(self, i)
+        return Size(part) if isinstance(i, slice) else part
+
+    def __add__(self, other):
+        return Size(tuple(self) + tuple(other))
+
+
+from ._tensor import Tensor  # noqa: E402
+
+_C._set_classes(Tensor, Size)
+for _name in dir(_C._VariableFunctions):
+    if not _name.startswith("__"):
+        globals()[_name] = getattr(_C._VariableFunctions, _name)
+
+from ._print import set_printoptions  # noqa: E402,F401
+from .autograd.modes import enable_grad, inference_mode, no_grad, set_grad_enabled  # noqa: E402,F401
+from ._functions import *  # noqa: E402,F401,F403
+from . import _ops, amp, autograd, cuda, library, nn, optim, random, version  # noqa: E402,F401
+from .amp import autocast, get_autocast_dtype, is_autocast_enabled  # noqa: E402,F401
+from .random import Generator, default_generator, initial_seed, manual_seed, seed  # noqa: E402,F401
+
+ops = _ops.ops
+__getattr__ = _missing.attribute("torch")
+
+
+def _record():
+    import os
+    import sys
+    program = os.path.basename(sys.argv[0] if sys.argv and sys.argv[0] else sys.executable)
+    why_not = _C._attach(program, sys.version.split()[0])
+    if why_not:
+        print("peel: not recorded: %s" % why_not, file=sys.stderr)
+
+
+_record()

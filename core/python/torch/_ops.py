@@ -1,0 +1,83 @@
+"""torch.ops: any operator by its name."""
+import types
+
+from . import _C
+
+
+class OpOverload:
+    def __init__(self, name, overload):
+        self._name_only, self._overload = name, overload
+        self._name = name + ("." + overload if overload else "")
+        self._overloadname = overload or "default"
+
+    def __call__(self, /, *args, **kwargs):
+        return _C._call_operator(self._name_only, self._overload, False, *args, **kwargs)
+
+    def name(self):
+        return self._name
+
+    @property
+    def _schema(self):
+        return _C._schema(self._name_only, self._overload)
+
+    def __repr__(self):
+        return "<OpOverload(op='%s', overload='%s')>" % (self._name_only.replace("::", "."), self._overloadname)
+
+    def __str__(self):
+        return self._name_only.replace("::", ".") + "." + self._overloadname
+
+
+class OpOverloadPacket:
+    def __init__(self, name):
+        self._qualified_op_name = name
+        self.__name__ = name.split("::")[1]
+
+    def __call__(self, /, *args, **kwargs):
+        return _C._call_operator(self._qualified_op_name, "", True, *args, **kwargs)
+
+    def overloads(self):
+        return [o or "default" for o in _C._overloads(self._qualified_op_name)]
+
+    def __getattr__(self, overload):
+        if overload.startswith("__"):
+            raise AttributeError(overload)
+        wanted = "" if overload == "default" else overload
+        if wanted not in _C._overloads(self._qualified_op_name):
+            raise AttributeError("The underlying op of '%s' has no overload name '%s'" % (self._qualified_op_name.replace("::", "."), overload))
+        made = OpOverload(self._qualified_op_name, wanted)
+        setattr(self, overload, made)
+        return made
+
+    def __str__(self):
+        return self._qualified_op_name.replace("::", ".")
+
+
+class _Space(types.ModuleType):
+    def __init__(self, name):
+        super().__init__("torch.ops." + name)
+        self.name = name
+
+    def __getattr__(self, op):
+        if op.startswith("__"):
+            raise AttributeError(op)
+        full = self.name + "::" + op
+        if not _C._overloads(full):
+            if self.name == "aten":
+                from ._missing import missing
+                missing("aten::" + op)
+            raise AttributeError("'_OpNamespace' '%s' object has no attribute '%s'" % (self.name, op))
+        made = OpOverloadPacket(full)
+        setattr(self, op, made)
+        return made
+
+
+class _Ops(types.ModuleType):
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        made = _Space(name)
+        setattr(self, name, made)
+        return made
+
+
+ops = _Ops("torch.ops")

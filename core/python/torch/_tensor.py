@@ -1,0 +1,208 @@
+"""torch.Tensor: operators that Python spells with signs, and what is Python in PyTorch too."""
+import functools
+
+from . import _C
+from ._missing import Missing, missing, sentence
+
+
+def _operator(name, swapped=False, method=None):
+    """An operator's sign. Operands that it can't take make Python say so."""
+    def call(self, other):
+        f = getattr(_C.TensorBase, name, None)
+        if f is None:
+            missing("Tensor." + name)
+        try:
+            return f(self, other)
+        except TypeError:
+            return NotImplemented
+    call.__name__ = method or name
+    return call
+
+
+def _wrapped(f):
+    @functools.wraps(f)
+    def call(*args):
+        try:
+            return f(*args)
+        except TypeError:
+            return NotImplemented
+    return call
+
+
+def _function(name):
+    f = getattr(_C._VariableFunctions, name, None)
+    if f is None:
+        missing("torch." + name)
+    return f
+
+
+class Tensor(_C.TensorBase):
+    def __new__(cls, *args, dtype=None, device=None, requires_grad=False):
+        if len(args) == 1 and isinstance(args[0], _C.TensorBase):
+            made = args[0].detach()
+        elif len(args) == 1 and not isinstance(args[0], int):
+            made = _C._from_data(args[0], _C.float32)
+        else:
+            made = _C._VariableFunctions.empty(*args) if args else _C._VariableFunctions.empty(0)
+        return made if cls is Tensor else _C._make_subclass(cls, made, requires_grad)
+
+    def __init__(self, *args, **kwargs):
+        pass
+
+    def backward(self, gradient=None, retain_graph=None, create_graph=False, inputs=None):
+        from . import autograd
+        autograd.backward(self, gradient, retain_graph, create_graph, inputs=inputs)
+
+    def tolist(self):
+        self.resolve_conj()
+        return _C._values(self)
+
+    def type(self, dtype=None):
+        if dtype is None:
+            names = {"float32": "Float", "float64": "Double", "int64": "Long", "int32": "Int", "int16": "Short", "int8": "Char", "uint8": "Byte", "bool": "Bool",
+                     "float16": "Half", "bfloat16": "BFloat16", "complex64": "ComplexFloat", "complex128": "ComplexDouble"}
+            return "torch.%sTensor" % names[repr(self.dtype)[6:]]
+        return self.to(dtype)
+
+    def new_tensor(self, data, *, dtype=None, device=None, requires_grad=False):
+        return _C.tensor(data, dtype=dtype or self.dtype, device=device, requires_grad=requires_grad)
+
+    def retain_grad(self):
+        if not self.requires_grad:
+            raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
+        if not self.is_leaf:
+            missing("Tensor.retain_grad of a tensor that isn't a leaf")
+
+    def __len__(self):
+        if self.dim() == 0:
+            raise TypeError("len() of a 0-d tensor")
+        return self.shape[0]
+
+    def __iter__(self):
+        if self.dim() == 0:
+            raise TypeError("iteration over a 0-d tensor")
+        return iter(self.unbind(0) if hasattr(_C.TensorBase, "unbind") else [self[i] for i in range(self.shape[0])])
+
+    def __bool__(self):
+        if self.numel() != 1:
+            raise RuntimeError("Boolean value of Tensor with %s is ambiguous" % ("no values" if self.numel() == 0 else "more than one value"))
+        return bool(self.is_nonzero() if hasattr(_C.TensorBase, "is_nonzero") else self.item())
+
+    def __float__(self):
+        return float(self.item())
+
+    def __int__(self):
+        return int(self.item())
+
+    def __index__(self):
+        if self.numel() != 1 or self.is_floating_point() or self.is_complex():
+            raise TypeError("only integer tensors of a single element can be converted to an index")
+        return int(self.item())
+
+    def __complex__(self):
+        return complex(self.item())
+
+    def __format__(self, spec):
+        if self.dim() == 0:
+            return self.detach().item().__format__(spec)
+        return object.__format__(self, spec)
+
+    def __repr__(self, *, tensor_contents=None):
+        from ._print import text
+        return text(self)
+
+    def __hash__(self):
+        return id(self)
+
+    def __reversed__(self):
+        return self.flip(0) if self.dim() else self
+
+    def __contains__(self, element):
+        return bool((element == self).any())
+
+    def __copy__(self):
+        return self._same_class(self.detach() if self.is_leaf else self)
+
+    def __deepcopy__(self, memo):
+        if not self.is_leaf:
+            raise RuntimeError("Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment.  If you were attempting to "
+                               "deepcopy a module, this may be because of a torch.nn.utils.weight_norm usage, see https://github.com/pytorch/pytorch/pull/103001")
+        if id(self) in memo:
+            return memo[id(self)]
+        from .autograd.modes import no_grad
+        with no_grad():
+            copy = self._same_class(self.data.clone())
+        copy.requires_grad = self.requires_grad
+        if self.grad is not None:
+            copy.grad = self.grad.__deepcopy__(memo)
+        memo[id(self)] = copy
+        return copy
+
+    def _same_class(self, data):
+        return data if type(self) is Tensor else _C._make_subclass(type(self), data, self.requires_grad)
+
+    def __reduce_ex__(self, protocol):
+        raise Missing(sentence("pickled tensors"))
+
+    def numpy(self, *, force=False):
+        missing("Tensor.numpy")
+
+    def __array__(self, dtype=None):
+        missing("NumPy arrays")
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError("'%s' object has no attribute '%s'" % (type(self).__name__, name))
+        if name == "T" or name == "mT":
+            name = {"T": "numpy_T"}.get(name, name)
+            if hasattr(_C.TensorBase, name):
+                return getattr(_C.TensorBase, name)(self)
+            missing("Tensor.T")
+        missing("Tensor." + name)
+
+    @_wrapped
+    def __rsub__(self, other):
+        return _function("rsub")(self, other)
+
+    @_wrapped
+    def __rtruediv__(self, other):
+        return self.reciprocal() * other
+
+    @_wrapped
+    def __rpow__(self, other):
+        return _function("pow")(other, self)
+
+    @_wrapped
+    def __floordiv__(self, other):
+        return _function("floor_divide")(self, other)
+
+    @_wrapped
+    def __rfloordiv__(self, other):
+        return _function("floor_divide")(other, self)
+
+    @_wrapped
+    def __rmod__(self, other):
+        return _function("remainder")(other, self)
+
+    @_wrapped
+    def __rmatmul__(self, other):
+        return _function("matmul")(other, self)
+
+    def __neg__(self):
+        return self.neg()
+
+    def __pos__(self):
+        return self
+
+    def __abs__(self):
+        return self.abs()
+
+    def __invert__(self):
+        return self.bitwise_not()
+
+
+for _sign, _name in {"__add__": "add", "__radd__": "add", "__iadd__": "add_", "__sub__": "sub", "__isub__": "sub_", "__mul__": "mul", "__rmul__": "mul",
+                     "__imul__": "mul_", "__truediv__": "div", "__itruediv__": "div_", "__pow__": "pow", "__ipow__": "pow_", "__matmul__": "matmul",
+                     "__mod__": "remainder", "__eq__": "eq", "__ne__": "ne", "__lt__": "lt", "__le__": "le", "__gt__": "gt", "__ge__": "ge",
+                     "__and__": "bitwise_and", "__or__": "bitwise_or", "__xor__": "bitwise_xor"}.items():
+    setattr(Tensor, _sign, _operator(_name, method=_sign))

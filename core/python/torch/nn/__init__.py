@@ -1,0 +1,9 @@
+"""Modules."""
+from .._missing import attribute
+from . import functional, init  # noqa: F401
+from .containers import ModuleDict, ModuleList, ParameterList, Sequential  # noqa: F401
+from .layers import *  # noqa: F401,F403
+from .module import Module  # noqa: F401
+from .parameter import Buffer, Parameter  # noqa: F401
+
+__getattr__ = attribute("torch.nn")

@@ -1,0 +1,1 @@
+cuda = hip = git_version = None

@@ -1,0 +1,119 @@
+// Complex numbers: lazy conjugation and negation are bits of a tensor's key set; the fallbacks at Conjugate and Negative make them real
+// before an operator that doesn't know them.
+#include "core/dispatch/error.h"
+#include "kernels/cpu/elementwise.h"
+#include "kernels/load.h"
+#include "ops_generated/kernels.h"
+#include "ops_generated/ops.h"
+
+namespace peel::kernels {
+namespace {
+
+using K = DispatchKey;
+
+bool has(const Tensor& t, K k) { return t.keys().has(k); }
+void toggle(const Tensor& t, K k) { t.impl().keys = has(t, k) ? t.impl().keys - k : t.impl().keys | k; }
+
+// As two numbers of the parts' type in a last dimension.
+Tensor parts(const Tensor& self) {
+  SizeVector sizes(self.sizes().begin(), self.sizes().end()), strides;
+  for (const int64_t s : self.strides()) strides.push_back(2 * s);
+  sizes.push_back(2);
+  strides.push_back(1);
+  Tensor out(make_ref<TensorImpl>(TensorImpl::View(), self.impl(), sizes, strides, 2 * self.storage_offset()));
+  out.impl().dtype = value_type_of(self.dtype());
+  return out;
+}
+
+}  // namespace
+
+Tensor conj(const Tensor& self) { return is_complex(self.dtype()) ? ops::_conj::call(self) : self; }
+Tensor _conj(const Tensor& self) {
+  Tensor out = ops::alias::call(self);
+  toggle(out, K::Conjugate);
+  return out;
+}
+Tensor resolve_conj(const Tensor& self) { return has(self, K::Conjugate) ? ops::clone::call(self, MemoryFormat::Contiguous) : self; }
+Tensor resolve_neg(const Tensor& self) { return has(self, K::Negative) ? ops::clone::call(self, MemoryFormat::Contiguous) : self; }
+bool is_conj(const Tensor& self) { return has(self, K::Conjugate); }
+bool is_neg(const Tensor& self) { return has(self, K::Negative); }
+Tensor _neg_view(const Tensor& self) {
+  Tensor out = ops::alias::call(self);
+  toggle(out, K::Negative);
+  return out;
+}
+
+Tensor conj_physical(const Tensor& self) { return is_complex(self.dtype()) ? ops::_conj_physical::call(self) : self; }
+Tensor _conj_physical(const Tensor& self) {
+  if (has(self, K::Conjugate)) return ops::clone::call(ops::conj::call(self));
+  Tensor out = ops::empty_like::call(self);
+  return ops::conj_physical_out::call(self, out);
+}
+Tensor& conj_physical_out(const Tensor& self, Tensor& out) {
+  write_into(out, self);
+  conjugate_elements(out);
+  return out;
+}
+Tensor& conj_physical_(Tensor& self) {
+  if (is_complex(self.dtype())) ops::conj_physical_out::call(self, self);
+  return self;
+}
+
+Tensor view_as_real(const Tensor& self) {
+  if (!is_complex(self.dtype())) throw Error("view_as_real is only supported for complex tensors");
+  if (has(self, K::Conjugate)) {
+    throw Error("view_as_real doesn't work on unresolved conjugated tensors.  To resolve the conjugate tensor so you can view it as real, use self.resolve_conj(); "
+                "however, be warned that the resulting tensor will NOT alias the original.");
+  }
+  return parts(self);
+}
+Tensor real(const Tensor& self) {
+  if (!is_complex(self.dtype())) return self;
+  const Tensor both = ops::view_as_real::call(has(self, K::Conjugate) ? ops::_conj::call(self) : self);
+  return ops::select_int::call(both, both.dim() - 1, 0);
+}
+Tensor imag(const Tensor& self) {
+  if (!is_complex(self.dtype())) throw Error("imag is not implemented for tensors with non-complex dtypes.");
+  const bool conjugated = has(self, K::Conjugate);
+  const Tensor both = ops::view_as_real::call(conjugated ? ops::_conj::call(self) : self);
+  const Tensor out = ops::select_int::call(both, both.dim() - 1, 1);
+  return conjugated ? ops::_neg_view::call(out) : out;
+}
+
+void materialise(DispatchKey key, const OperatorHandle& op, DispatchKeySet set, Stack* stack) {
+  const auto& arguments = op.schema().arguments;
+  const size_t first = stack->size() - arguments.size();
+  std::vector<Tensor> written;  // made real in place, and lazy again afterwards
+  const auto settle = [&](IValue& v, bool is_written) {
+    if (v.tag() != IValue::Tag::kTensor) return;
+    Tensor t(v.to_tensor().object());
+    if (!t.defined() || !has(t, key)) return;
+    if (is_written) {
+      toggle(t, key);
+      if (key == K::Conjugate) ops::conj_physical_::call(t);
+      else ops::neg_::call(t);
+      written.push_back(t);
+      return;
+    }
+    v = IValue(static_cast<const TensorHandle&>(key == K::Conjugate ? ops::resolve_conj::call(t) : ops::resolve_neg::call(t)));
+  };
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    IValue& v = (*stack)[first + i];
+    const bool is_written = arguments[i].alias && arguments[i].alias->write;
+    if (v.tag() == IValue::Tag::kList) {
+      std::vector<IValue> list = v.to_list();
+      for (IValue& one : list) settle(one, is_written);
+      v = IValue::list(std::move(list));
+    } else {
+      settle(v, is_written);
+    }
+  }
+  op.redispatch_boxed(set & DispatchKeySet::full_after(key), stack);
+  for (Tensor& t : written) {
+    if (key == K::Conjugate) ops::conj_physical_::call(t);
+    else ops::neg_::call(t);
+    toggle(t, key);
+  }
+}
+
+}  // namespace peel::kernels

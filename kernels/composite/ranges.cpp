@@ -1,0 +1,161 @@
+// New tensors that hold numbers in order, one number, or random ones.
+#include <cmath>
+
+#include "core/dispatch/error.h"
+#include "kernels/cpu/elementwise.h"
+#include "kernels/cpu/random.h"
+#include "ops_generated/kernels.h"
+#include "ops_generated/ops.h"
+
+namespace peel::kernels {
+
+using Type = std::optional<ScalarType>;
+using LayoutArgument = std::optional<Layout>;
+using DeviceArgument = std::optional<Device>;
+using Flag = std::optional<bool>;
+using Format = std::optional<MemoryFormat>;
+using Tag = IValue::Tag;
+
+namespace {
+
+ScalarType type_of(const Scalar& s) {
+  switch (s.value.tag()) {
+    case Tag::kBool: return ScalarType::Bool;
+    case Tag::kInt: return ScalarType::Long;
+    case Tag::kComplex: return ScalarType::ComplexFloat;
+    default: return ScalarType::Float;
+  }
+}
+bool whole(const Scalar& s) { return s.value.tag() == Tag::kInt || s.value.tag() == Tag::kBool; }
+
+}  // namespace
+
+Tensor& arange_out(const Scalar& start, const Scalar& end, const Scalar& step, Tensor& out) {
+  const double from = start.value.to_double(), to = end.value.to_double(), by = step.value.to_double();
+  if (by == 0) throw Error("step must be nonzero");
+  if (!std::isfinite(from) || !std::isfinite(to)) throw Error("unsupported range: " + to_text(start.value) + " -> " + to_text(end.value));
+  if ((by > 0) != (to >= from) && to != from) throw Error("upper bound and lower bound inconsistent with step sign");
+  const auto count = static_cast<int64_t>(std::ceil((to - from) / by));
+  if (out.numel() != count) ops::resize_::call(out, SizeVector{count});
+  with_type(out.dtype(), "arange_cpu", [&]<class T>(T) {
+    T* data = out.data_as<T>();
+    for (int64_t i = 0; i < count && data; ++i) {
+      if constexpr (kIsFloating<T>) data[i] = static_cast<T>(from + by * static_cast<double>(i));
+      else data[i] = static_cast<T>(as<int64_t>(start) + as<int64_t>(step) * i);
+    }
+  });
+  return out;
+}
+Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step, Type dtype, LayoutArgument layout, DeviceArgument device, Flag pin) {
+  const bool all_whole = whole(start) && whole(end) && whole(step);
+  Tensor out = ops::empty_memory_format::call(SizeVector{0}, dtype.value_or(all_whole ? ScalarType::Long : ScalarType::Float), layout, device, pin);
+  return ops::arange_start_out::call(start, end, step, out);
+}
+Tensor arange(const Scalar& start, const Scalar& end, Type dtype, LayoutArgument layout, DeviceArgument device, Flag pin) {
+  return ops::arange_start_step::call(start, end, 1, dtype, layout, device, pin);
+}
+Tensor arange(const Scalar& end, Type dtype, LayoutArgument layout, DeviceArgument device, Flag pin) {
+  return ops::arange_start::call(0, end, dtype, layout, device, pin);
+}
+
+Tensor& linspace_out(const Scalar& start, const Scalar& end, int64_t steps, Tensor& out) {
+  if (steps < 0) throw Error("number of steps must be non-negative");
+  if (out.numel() != steps) ops::resize_::call(out, SizeVector{steps});
+  with_type(out.dtype(), "linspace_cpu", [&]<class T>(T) {
+    using M = std::conditional_t<kIsFloating<T>, Math<T>, double>;
+    const M from = static_cast<M>(start.value.to_double()), to = static_cast<M>(end.value.to_double());
+    const M by = steps > 1 ? (to - from) / static_cast<M>(steps - 1) : M{};
+    T* data = out.data_as<T>();
+    for (int64_t i = 0; i < steps && data; ++i) {  // from both ends
+      data[i] = static_cast<T>(i < steps / 2 || steps == 1 ? from + by * static_cast<M>(i) : to - by * static_cast<M>(steps - 1 - i));
+    }
+  });
+  return out;
+}
+Tensor linspace(const Scalar& start, const Scalar& end, int64_t steps, Type dtype, LayoutArgument layout, DeviceArgument device, Flag pin) {
+  if (steps < 0) throw Error("number of steps must be non-negative");
+  Tensor out = ops::empty_memory_format::call(SizeVector{steps}, dtype, layout, device, pin);
+  return ops::linspace_out::call(start, end, steps, out);
+}
+
+Tensor& eye_out(int64_t n, Tensor& out) {
+  if (n < 0) throw Error("n must be greater or equal to 0, got " + std::to_string(n));
+  ops::resize_::call(out, SizeVector{n, n});
+  ops::zero_::call(out);
+  with_type(out.dtype(), "eye", [&]<class T>(T) {
+    for (int64_t i = 0; i < n; ++i) out.data_as<T>()[i * (n + 1)] = static_cast<T>(1);
+  });
+  return out;
+}
+Tensor eye(int64_t n, Type dtype, LayoutArgument layout, DeviceArgument device, Flag pin) {
+  Tensor out = ops::empty_memory_format::call(SizeVector{0}, dtype, layout, device, pin);
+  return ops::eye_out::call(n, out);
+}
+
+Tensor full(Sizes size, const Scalar& fill_value, Type dtype, LayoutArgument layout, DeviceArgument device, Flag pin) {
+  Tensor out = ops::empty_memory_format::call(size, dtype.value_or(type_of(fill_value)), layout, device, pin);
+  return ops::fill__Scalar::call(out, fill_value);
+}
+Tensor full_like(const Tensor& self, const Scalar& fill_value, Type dtype, LayoutArgument layout, DeviceArgument device, Flag pin, Format format) {
+  Tensor out = ops::empty_like::call(self, dtype, layout, device, pin, format);
+  return ops::fill__Scalar::call(out, fill_value);
+}
+Tensor new_full(const Tensor& self, Sizes size, const Scalar& fill_value, Type dtype, LayoutArgument layout, DeviceArgument device, Flag pin) {
+  Tensor out = ops::new_empty::call(self, size, dtype, layout, device, pin);
+  return ops::fill__Scalar::call(out, fill_value);
+}
+Tensor new_ones(const Tensor& self, Sizes size, Type dtype, LayoutArgument layout, DeviceArgument device, Flag pin) {
+  Tensor out = ops::new_empty::call(self, size, dtype, layout, device, pin);
+  return ops::fill__Scalar::call(out, 1.0);
+}
+Tensor scalar_tensor(const Scalar& s, Type dtype, LayoutArgument layout, DeviceArgument device, Flag pin) {
+  if (!device || device->type == 0) {  // stock writes it without a call
+    const Tensor out = empty({}, dtype.value_or(ScalarType::Float));
+    with_any_type(out.dtype(), "fill_out", [&]<class T>(T) { *out.data_as<T>() = as<T>(s); });
+    return out;
+  }
+  Tensor out = ops::empty_memory_format::call(Sizes(), dtype, layout, device, pin);
+  return ops::fill__Scalar::call(out, s);
+}
+
+Tensor rand(Sizes size, Type dtype, LayoutArgument layout, DeviceArgument device, Flag pin) {
+  Tensor out = ops::empty_memory_format::call(size, dtype, layout, device, pin);
+  return ops::uniform_::call(out, 0, 1);
+}
+Tensor rand_like(const Tensor& self, Type dtype, LayoutArgument layout, DeviceArgument device, Flag pin, Format format) {
+  Tensor out = ops::empty_like::call(self, dtype, layout, device, pin, format);
+  return ops::uniform_::call(out, 0, 1);
+}
+Tensor randn_like(const Tensor& self, Type dtype, LayoutArgument layout, DeviceArgument device, Flag pin, Format format) {
+  Tensor out = ops::empty_like::call(self, dtype, layout, device, pin, format);
+  return ops::normal_::call(out, 0, 1);
+}
+Tensor randint(int64_t low, int64_t high, Sizes size, Type dtype, LayoutArgument layout, DeviceArgument device, Flag pin) {
+  Tensor out = ops::empty_memory_format::call(size, dtype, layout, device, pin);
+  return ops::random__from::call(out, low, high);
+}
+Tensor randint(int64_t high, Sizes size, Type dtype, LayoutArgument layout, DeviceArgument device, Flag pin) {
+  return randint(0, high, size, dtype, layout, device, pin);
+}
+Tensor randperm(int64_t n, const std::optional<GeneratorHandle>& generator, Type dtype, LayoutArgument layout, DeviceArgument device, Flag pin) {
+  Tensor out = ops::empty_memory_format::call(SizeVector{n}, dtype, layout, device, pin);
+  return ops::randperm_generator_out::call(n, generator, out);
+}
+Tensor randperm(int64_t n, Type dtype, LayoutArgument layout, DeviceArgument device, Flag pin) {
+  return ops::randperm_generator::call(n, {}, dtype, layout, device, pin);
+}
+Tensor& randperm_out(int64_t n, const std::optional<GeneratorHandle>&, Tensor& out) {
+  if (n < 0) throw Error("n must be non-negative, got" + std::to_string(n));
+  ops::resize_::call(out, SizeVector{n});
+  with_type(out.dtype(), "randperm", [&]<class T>(T) {
+    T* data = out.data_as<T>();
+    for (int64_t i = 0; i < n; ++i) data[i] = static_cast<T>(i);
+    for (int64_t i = 0; i < n - 1; ++i) {
+      const auto z = static_cast<int64_t>(default_generator().next32() % static_cast<uint64_t>(n - i));
+      std::swap(data[i], data[z + i]);
+    }
+  });
+  return out;
+}
+
+}  // namespace peel::kernels

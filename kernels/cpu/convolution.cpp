@@ -1,0 +1,219 @@
+// Convolutions in two dimensions; one dimension is seen as two. Calls inside are those of stock's oneDNN path, which serves float32 there.
+#include "kernels/cpu/rows.h"
+#include "ops_generated/kernels.h"
+#include "ops_generated/ops.h"
+
+namespace peel::kernels {
+namespace {
+
+using Optional = std::optional<Tensor>;
+using Three = std::tuple<Tensor, Tensor, Tensor>;
+bool given(const Optional& t) { return t && t->defined(); }
+
+[[noreturn]] void not_yet(const std::string& what) {
+  throw NotImplemented("The embedded engine has no " + what + " yet; the program can be run on stock PyTorch (--engine pytorch).");
+}
+
+SizeVector times(Sizes s, int64_t dims, int64_t otherwise) {
+  if (s.empty()) return SizeVector(static_cast<size_t>(dims), otherwise);
+  if (s.size() == 1) return SizeVector(static_cast<size_t>(dims), s[0]);
+  return {s.begin(), s.end()};
+}
+
+struct Plane {
+  int64_t n, c, h, w, o, kh, kw, oh, ow, groups;
+  SizeVector stride, padding, dilation;
+};
+Plane plane(Sizes input, Sizes weight, Sizes stride, Sizes padding, Sizes dilation, int64_t groups) {
+  Plane p{input[0], input[1], input[2], input[3], weight[0], weight[2], weight[3], 0, 0, groups, times(stride, 2, 1), times(padding, 2, 0), times(dilation, 2, 1)};
+  p.oh = (p.h + 2 * p.padding[0] - p.dilation[0] * (p.kh - 1) - 1) / p.stride[0] + 1;
+  p.ow = (p.w + 2 * p.padding[1] - p.dilation[1] * (p.kw - 1) - 1) / p.stride[1] + 1;
+  return p;
+}
+
+// f(output element, input element, weight element) for every product of the sum; indices of row-major memory.
+template <class F>
+void each_product(const Plane& p, F f) {
+  const int64_t in_group = p.c / p.groups, out_group = p.o / p.groups;
+  for (int64_t n = 0; n < p.n; ++n) {
+    for (int64_t o = 0; o < p.o; ++o) {
+      const int64_t first = o / out_group * in_group;
+      for (int64_t c = 0; c < in_group; ++c) {
+        for (int64_t i = 0; i < p.kh; ++i) {
+          for (int64_t j = 0; j < p.kw; ++j) {
+            const int64_t weight = ((o * in_group + c) * p.kh + i) * p.kw + j;
+            for (int64_t y = 0; y < p.oh; ++y) {
+              const int64_t row = y * p.stride[0] - p.padding[0] + i * p.dilation[0];
+              if (row < 0 || row >= p.h) continue;
+              for (int64_t x = 0; x < p.ow; ++x) {
+                const int64_t column = x * p.stride[1] - p.padding[1] + j * p.dilation[1];
+                if (column < 0 || column >= p.w) continue;
+                f(((n * p.o + o) * p.oh + y) * p.ow + x, ((n * p.c + first + c) * p.h + row) * p.w + column, weight);
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+// Stock's result: memory of oneDNN's that gets its shape, then its place.
+Tensor dense_result(Sizes shape, const Tensor& like) {
+  Tensor out = ops::empty_memory_format::call(shape, like.dtype(), Layout::Strided, like.device());
+  ops::as_strided_::call(out, shape, contiguous_strides(shape));
+  ops::resize_::call(out, shape);
+  return out;
+}
+void first_buffer(const Tensor& like) { ops::empty_memory_format::call(SizeVector{0}, like.dtype(), Layout::Strided, like.device()); }
+
+void check_shapes(const Tensor& input, const Tensor& weight, const Optional& bias, Sizes stride, Sizes padding, Sizes dilation, int64_t groups) {
+  const int64_t k = weight.dim();
+  for (const int64_t p : padding) {
+    if (p < 0) throw Error("negative padding is not supported");
+  }
+  for (const int64_t s : stride) {
+    if (s <= 0) throw Error("non-positive stride is not supported");
+  }
+  if (input.dim() != k) {
+    throw Error("Expected " + std::to_string(k) + "-dimensional input for " + std::to_string(k) + "-dimensional weight " + to_text(weight.sizes()) + ", but got " +
+                std::to_string(input.dim()) + "-dimensional input of size " + to_text(input.sizes()) + " instead");
+  }
+  const std::string given_groups = "Given groups=" + std::to_string(groups) + ", weight of size " + to_text(weight.sizes());
+  if (input.size(1) != weight.size(1) * groups) {
+    throw Error(given_groups + ", expected input" + to_text(input.sizes()) + " to have " + std::to_string(weight.size(1) * groups) + " channels, but got " +
+                std::to_string(input.size(1)) + " channels instead");
+  }
+  if (weight.size(0) % groups != 0) {
+    throw Error(given_groups + ", expected weight to be divisible by " + std::to_string(groups) + " at dimension 0, but got weight of size " + to_text(weight.sizes()) + " instead");
+  }
+  if (given(bias) && (bias->dim() != 1 || bias->size(0) != weight.size(0))) {
+    throw Error(given_groups + ", expected bias to be 1-dimensional with " + std::to_string(weight.size(0)) + " elements, but got bias of size " + to_text(bias->sizes()) + " instead");
+  }
+  SizeVector in, kernel;
+  bool fits = true;
+  for (int64_t d = 2; d < k; ++d) {
+    const auto at = static_cast<size_t>(d - 2);
+    in.push_back(input.size(d) + 2 * padding[at]);
+    kernel.push_back(dilation[at] * (weight.size(d) - 1) + 1);
+    fits = fits && in.back() >= kernel.back();
+  }
+  const auto crossed = [](const SizeVector& s) {
+    std::string out;
+    for (const int64_t v : s) out += (out.empty() ? "" : " x ") + std::to_string(v);
+    return out;
+  };
+  if (!fits) {
+    throw Error("Calculated padded input size per channel: (" + crossed(in) + "). Kernel size: (" + crossed(kernel) + "). Kernel size can't be greater than actual input size");
+  }
+}
+
+Tensor batched_conv(const Tensor& input, const Tensor& weight, const Optional& bias, Sizes stride, Sizes padding, Sizes dilation, int64_t groups, int64_t dims) {
+  const bool single = input.dim() == dims + 1;
+  if (!single && input.dim() != dims + 2) {
+    throw Error("Expected " + std::to_string(dims + 1) + "D (unbatched) or " + std::to_string(dims + 2) + "D (batched) input to conv" + std::to_string(dims) +
+                "d, but got input of size: " + to_text(input.sizes()));
+  }
+  const Tensor in = single ? ops::unsqueeze::call(input, 0) : input;
+  const SizeVector s = times(stride, dims, 1), p = times(padding, dims, 0), d = times(dilation, dims, 1), none(static_cast<size_t>(dims), 0);
+  const Tensor out = ops::convolution::call(in, weight, bias, s, p, d, false, none, groups);
+  return single ? ops::squeeze_dim::call(out, 0) : out;
+}
+
+}  // namespace
+
+Tensor conv1d(const Tensor& input, const Tensor& weight, const Optional& bias, Sizes stride, Sizes padding, Sizes dilation, int64_t groups) {
+  return batched_conv(input, weight, bias, stride, padding, dilation, groups, 1);
+}
+Tensor conv2d(const Tensor& input, const Tensor& weight, const Optional& bias, Sizes stride, Sizes padding, Sizes dilation, int64_t groups) {
+  return batched_conv(input, weight, bias, stride, padding, dilation, groups, 2);
+}
+Tensor convolution(const Tensor& input, const Tensor& weight, const Optional& bias, Sizes stride, Sizes padding, Sizes dilation, bool transposed, Sizes output_padding,
+                   int64_t groups) {
+  return ops::_convolution::call(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups, false, false, true, true);
+}
+Tensor _convolution(const Tensor& input, const Tensor& weight, const Optional& bias, Sizes stride, Sizes padding, Sizes dilation, bool transposed, Sizes, int64_t groups, bool,
+                    bool, bool, bool) {
+  if (transposed) not_yet("transposed convolution");
+  if (weight.dim() != 3 && weight.dim() != 4) not_yet("convolution of " + std::to_string(weight.dim() - 2) + " dimensions");
+  check_shapes(input, weight, bias, stride, padding, dilation, groups);
+  Tensor x = input, w = weight;
+  SizeVector s(stride.begin(), stride.end()), p(padding.begin(), padding.end()), d(dilation.begin(), dilation.end());
+  const bool line = weight.dim() == 3;
+  if (line) {
+    x = ops::unsqueeze::call(made_contiguous(x), 2);
+    w = ops::unsqueeze::call(w, 2);
+    s.insert(s.begin(), 1);
+    p.insert(p.begin(), 0);
+    d.insert(d.begin(), 1);
+  }
+  x = made_contiguous(x);
+  w = made_contiguous(w);
+  const Tensor out = ops::mkldnn_convolution::call(x, w, bias, p, s, d, groups);
+  return line ? ops::squeeze_dim::call(out, 2) : out;
+}
+
+Tensor mkldnn_convolution(const Tensor& self, const Tensor& weight, const Optional& bias, Sizes padding, Sizes stride, Sizes dilation, int64_t groups) {
+  const Plane p = plane(self.sizes(), weight.sizes(), stride, padding, dilation, groups);
+  first_buffer(self);
+  const Tensor out = dense_result(SizeVector{p.n, p.o, p.oh, p.ow}, self);
+  with_floating(self.dtype(), "mkldnn_convolution", [&]<class T>(T) {
+    std::vector<Math<T>> sums(static_cast<size_t>(out.numel()));
+    for (size_t i = 0; i < sums.size() && given(bias); ++i) {
+      sums[i] = static_cast<Math<T>>(bias->data_as<T>()[static_cast<int64_t>(i) / (p.oh * p.ow) % p.o * bias->strides()[0]]);
+    }
+    each_product(p, [&](int64_t o, int64_t i, int64_t w) {
+      sums[static_cast<size_t>(o)] += static_cast<Math<T>>(self.data_as<T>()[i]) * static_cast<Math<T>>(weight.data_as<T>()[w]);
+    });
+    for (size_t i = 0; i < sums.size(); ++i) out.data_as<T>()[i] = static_cast<T>(sums[i]);
+  });
+  return out;
+}
+
+Three convolution_backward(const Tensor& grad_output, const Tensor& input, const Tensor& weight, std::optional<Sizes>, Sizes stride, Sizes padding, Sizes dilation,
+                           bool transposed, Sizes, int64_t groups, std::array<bool, 3> output_mask) {
+  if (transposed) not_yet("transposed convolution");
+  Tensor g = grad_output, x = input, w = weight;
+  SizeVector s(stride.begin(), stride.end()), pad(padding.begin(), padding.end()), d(dilation.begin(), dilation.end());
+  const bool line = weight.dim() == 3;
+  if (line) {
+    x = made_contiguous(x);
+    g = ops::unsqueeze::call(g, 2);
+    x = ops::unsqueeze::call(x, 2);
+    w = ops::unsqueeze::call(w, 2);
+    s.insert(s.begin(), 1);
+    pad.insert(pad.begin(), 0);
+    d.insert(d.begin(), 1);
+  }
+  g = made_contiguous(g);
+  x = made_contiguous(x);
+  w = made_contiguous(w);
+  const Plane p = plane(x.sizes(), w.sizes(), s, pad, d, groups);
+  first_buffer(g);
+  Tensor dx, dw, db;
+  if (output_mask[0]) dx = dense_result(x.sizes(), x);
+  if (output_mask[1]) dw = dense_result(w.sizes(), w);
+  if (output_mask[2]) db = dense_result(SizeVector{p.o}, g);
+  with_floating(g.dtype(), "mkldnn_convolution_backward", [&]<class T>(T) {
+    using M = Math<T>;
+    std::vector<M> of_x(dx.defined() ? static_cast<size_t>(dx.numel()) : 0), of_w(dw.defined() ? static_cast<size_t>(dw.numel()) : 0);
+    each_product(p, [&](int64_t o, int64_t i, int64_t k) {
+      const M grad = static_cast<M>(g.data_as<T>()[o]);
+      if (!of_x.empty()) of_x[static_cast<size_t>(i)] += grad * static_cast<M>(w.data_as<T>()[k]);
+      if (!of_w.empty()) of_w[static_cast<size_t>(k)] += grad * static_cast<M>(x.data_as<T>()[i]);
+    });
+    for (size_t i = 0; i < of_x.size(); ++i) dx.data_as<T>()[i] = static_cast<T>(of_x[i]);
+    for (size_t i = 0; i < of_w.size(); ++i) dw.data_as<T>()[i] = static_cast<T>(of_w[i]);
+    if (!db.defined()) return;
+    std::vector<double> of_b(static_cast<size_t>(p.o));
+    for (int64_t i = 0; i < g.numel(); ++i) of_b[static_cast<size_t>(i / (p.oh * p.ow) % p.o)] += static_cast<double>(static_cast<M>(g.data_as<T>()[i]));
+    for (size_t i = 0; i < of_b.size(); ++i) db.data_as<T>()[i] = static_cast<T>(of_b[i]);
+  });
+  if (line) {
+    if (dx.defined()) dx = ops::squeeze_dim::call(dx, 2);
+    if (dw.defined()) dw = ops::squeeze_dim::call(dw, 2);
+  }
+  return {dx, dw, db};
+}
+
+}  // namespace peel::kernels

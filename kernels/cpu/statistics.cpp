@@ -1,0 +1,232 @@
+// Variances, norms, and what is computed along one dimension: softmax, running sums and products.
+#include <cmath>
+
+#include "kernels/cpu/rows.h"
+#include "ops_generated/kernels.h"
+#include "ops_generated/ops.h"
+
+namespace peel::kernels {
+namespace {
+
+struct Moments {
+  double mean = 0, squares = 0;  // of the differences from the mean
+};
+template <class T>
+Moments moments(const T* row, int64_t n) {  // one pass
+  Moments m;
+  for (int64_t k = 0; k < n; ++k) {
+    const double x = static_cast<double>(static_cast<Math<T>>(row[k])), away = x - m.mean;
+    m.mean += away / static_cast<double>(k + 1);
+    m.squares += away * (x - m.mean);
+  }
+  return m;
+}
+double spread(const Moments& m, int64_t n, double correction, bool root) {
+  const double v = m.squares / std::max(0.0, static_cast<double>(n) - correction);
+  return root ? std::sqrt(v) : v;
+}
+double correction_of(const std::optional<Scalar>& s) { return s ? s->value.to_double() : 1; }
+
+void need_floating(const char* name, const Tensor& self) {
+  if (!is_floating(self.dtype()) && !is_complex(self.dtype())) {
+    throw Error(std::string(name) + " only support floating point and complex dtypes");
+  }
+}
+
+Tensor spread_of(const char* name, const Tensor& self, std::optional<Sizes> dims, const std::optional<Scalar>& correction, bool keepdim, bool root) {
+  need_floating("std and var", self);
+  const auto gone = named_dims(dims, self.dim());
+  const SizeVector shape = reduced_shape(self.sizes(), gone, keepdim);
+  Tensor result = ops::empty_memory_format::call(Sizes(), self.dtype(), Layout::Strided, self.device());
+  const Tensor made = empty(shape, self.dtype(), self.device());
+  result.impl().storage = made.impl().storage;
+  result.impl().sizes = made.impl().sizes;
+  result.impl().strides = made.impl().strides;
+  if (self.numel() == 0) return ops::fill__Scalar::call(result, std::numeric_limits<double>::quiet_NaN());
+  const Tensor out = with_all_dims(result, self.sizes(), gone, keepdim);
+  const Rows rows = rows_of(self, gone);
+  const double c = correction_of(correction);
+  if (rows.count == 1 && result.numel() == 1 && is_floating(self.dtype()) && self.dtype() != ScalarType::BFloat16) {
+    const double mean = ops::item::call(ops::mean::call(self)).value.to_double();  // as stock's for one value
+    double squares = 0;
+    with_floating(self.dtype(), name, [&]<class T>(T) {
+      for (int64_t k = 0; k < rows.length; ++k) {
+        const double away = static_cast<double>(rows.data.data_as<T>()[k]) - mean;
+        squares += away * away;
+      }
+    });
+    return ops::fill__Scalar::call(result, spread({mean, squares}, rows.length, c, root));
+  }
+  const Tensor values = empty(SizeVector{rows.count}, self.dtype());
+  with_floating(self.dtype(), name, [&]<class T>(T) {
+    for (int64_t r = 0; r < rows.count; ++r) values.data_as<T>()[r] = static_cast<T>(spread(moments(rows.data.data_as<T>() + r * rows.length, rows.length), rows.length, c, root));
+  });
+  put_reduced(out, gone, values);
+  return result;
+}
+
+}  // namespace
+
+Tensor var(const Tensor& self, std::optional<Sizes> dim, const std::optional<Scalar>& correction, bool keepdim) {
+  return spread_of("std_cpu", self, dim, correction, keepdim, false);
+}
+Tensor stdev(const Tensor& self, std::optional<Sizes> dim, const std::optional<Scalar>& correction, bool keepdim) {
+  return spread_of("std_cpu", self, dim, correction, keepdim, true);
+}
+std::tuple<Tensor, Tensor> var_mean(const Tensor& self, std::optional<Sizes> dim, const std::optional<Scalar>& correction, bool keepdim) {
+  need_floating("var_mean", self);
+  const auto gone = named_dims(dim, self.dim());
+  const SizeVector shape = reduced_shape(self.sizes(), gone, keepdim);
+  Tensor var = ops::empty_memory_format::call(shape, self.dtype(), Layout::Strided, self.device());
+  Tensor mean = ops::empty_memory_format::call(shape, self.dtype(), Layout::Strided, self.device());
+  const Tensor out = with_all_dims(var, self.sizes(), gone, keepdim), out_mean = with_all_dims(mean, self.sizes(), gone, keepdim);
+  const Rows rows = rows_of(self, gone);
+  const Tensor a = empty(SizeVector{rows.count}, self.dtype()), b = empty(SizeVector{rows.count}, self.dtype());
+  with_floating(self.dtype(), "std_cpu", [&]<class T>(T) {
+    for (int64_t r = 0; r < rows.count; ++r) {
+      const Moments m = moments(rows.data.data_as<T>() + r * rows.length, rows.length);
+      a.data_as<T>()[r] = static_cast<T>(spread(m, rows.length, correction_of(correction), false));
+      b.data_as<T>()[r] = static_cast<T>(rows.length ? m.mean : std::numeric_limits<double>::quiet_NaN());
+    }
+  });
+  put_reduced(out, gone, a);
+  put_reduced(out_mean, gone, b);
+  return {var, mean};
+}
+
+Tensor linalg_vector_norm(const Tensor& self, const Scalar& ord, std::optional<Sizes> dim, bool keepdim, std::optional<ScalarType> dtype) {
+  if (!is_floating(self.dtype()) && !is_complex(self.dtype())) {
+    throw Error(std::string("linalg.vector_norm: Expected a floating point or complex tensor as input. Got ") + to_string(self.dtype()));
+  }
+  const auto gone = named_dims(dim, self.dim());
+  const ScalarType t = dtype.value_or(self.dtype());
+  Tensor result = empty(reduced_shape(self.sizes(), gone, keepdim), t, self.device());
+  int64_t length = 1;
+  for (size_t d = 0; d < gone.size(); ++d) length *= gone[d] ? self.sizes()[d] : 1;
+  const double p = ord.value.to_double();
+  if (length == 1 && p != 0 && self.dim() > 0) {  // one element: its size
+    SizeVector all;
+    for (size_t d = 0; d < gone.size(); ++d) {
+      if (gone[d]) all.push_back(static_cast<int64_t>(d));
+    }
+    const Tensor in = keepdim ? self : ops::squeeze_dims::call(self, dim && !dim->empty() ? *dim : Sizes(all));
+    return ops::abs_out::call(in, result);
+  }
+  const Tensor out = with_all_dims(result, self.sizes(), gone, keepdim);
+  const Rows rows = rows_of(self, gone);
+  const Tensor values = empty(SizeVector{rows.count}, t);
+  with_floating(self.dtype(), "norm_cpu", [&]<class T>(T) {
+    for (int64_t r = 0; r < rows.count; ++r) {
+      double total = p < 0 && std::isinf(p) ? std::numeric_limits<double>::infinity() : 0;
+      for (int64_t k = 0; k < rows.length; ++k) {
+        const double x = std::abs(static_cast<double>(static_cast<Math<T>>(rows.data.data_as<T>()[r * rows.length + k])));
+        if (std::isinf(p)) total = x != x || total != total ? std::numeric_limits<double>::quiet_NaN() : p > 0 ? std::max(total, x) : std::min(total, x);
+        else total += p == 0 ? x != 0 : p == 1 ? x : p == 2 ? x * x : std::pow(x, p);
+      }
+      const double norm = std::isinf(p) || p == 0 || p == 1 ? total : p == 2 ? std::sqrt(total) : std::pow(total, 1 / p);
+      values.data_as<T>()[r] = static_cast<T>(norm);
+    }
+  });
+  put_reduced(out, gone, values);
+  return result;
+}
+
+namespace {
+
+// Rows of `in` along `dim` into rows of a new tensor: f(out, in, n).
+template <class F>
+Tensor along(const char* name, const Tensor& in, int64_t dim, ScalarType type, F f) {
+  const auto named = named_dims(dim, in.dim());
+  const Tensor out = empty(in.sizes(), type, in.device());
+  const Rows rows = rows_of(in, named), results = rows_like(out, named);
+  with_type(type, name, [&]<class T>(T) {
+    for (int64_t r = 0; r < rows.count; ++r) f(results.data.data_as<T>() + r * rows.length, rows.data.data_as<T>() + r * rows.length, rows.length);
+  });
+  put_rows(out, named, results);
+  return out;
+}
+// Two inputs.
+template <class F>
+Tensor along(const char* name, const Tensor& a, const Tensor& b, int64_t dim, F f) {
+  const auto named = named_dims(dim, a.dim());
+  const Tensor out = empty(a.sizes(), a.dtype(), a.device());
+  const Rows x = rows_of(a, named), y = rows_of(b, named), results = rows_like(out, named);
+  with_floating(a.dtype(), name, [&]<class T>(T) {
+    for (int64_t r = 0; r < x.count; ++r) {
+      const int64_t at = r * x.length;
+      f(results.data.data_as<T>() + at, x.data.data_as<T>() + at, y.data.data_as<T>() + at, x.length);
+    }
+  });
+  put_rows(out, named, results);
+  return out;
+}
+
+template <class T>
+using Total = std::conditional_t<kIsFloating<T>, double, int64_t>;
+
+Tensor running(const char* name, const Tensor& self, int64_t dim, std::optional<ScalarType> dtype, bool product) {
+  wrap_dimension(dim, self.dim());
+  const ScalarType t = dtype.value_or(is_floating(self.dtype()) ? self.dtype() : ScalarType::Long);
+  const Tensor in = ops::to_dtype::call(self, t);
+  return along(name, in, dim, t, [product]<class T>(T* out, const T* x, int64_t n) {
+    Total<T> total = product ? 1 : 0;
+    for (int64_t k = 0; k < n; ++k) {
+      const auto v = static_cast<Total<T>>(static_cast<Math<T>>(x[k]));
+      total = product ? static_cast<Total<T>>(total * v) : static_cast<Total<T>>(total + v);
+      out[k] = static_cast<T>(total);
+    }
+  });
+}
+
+template <class T>
+std::pair<double, double> largest_and_sum(const T* x, int64_t n) {  // of exp(x - largest)
+  double top = -std::numeric_limits<double>::infinity(), total = 0;
+  for (int64_t k = 0; k < n; ++k) top = std::max(top, static_cast<double>(static_cast<Math<T>>(x[k])));
+  for (int64_t k = 0; k < n; ++k) total += std::exp(static_cast<double>(static_cast<Math<T>>(x[k])) - top);
+  return {top, total};
+}
+void need_softmax_type(const char* name, const Tensor& t) {
+  if (!is_floating(t.dtype())) no_kernel_for(name, t.dtype());
+}
+
+}  // namespace
+
+Tensor cumsum(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype) { return running("cumsum_out_cpu", self, dim, dtype, false); }
+Tensor cumprod(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype) { return running("cumprod_out_cpu", self, dim, dtype, true); }
+
+Tensor _softmax(const Tensor& self, int64_t dim, bool) {
+  need_softmax_type("softmax_lastdim_kernel_impl", self);
+  wrap_dimension(dim, self.dim());
+  const Tensor in = made_contiguous(self);
+  return along("softmax_lastdim_kernel_impl", in, dim, in.dtype(), []<class T>(T* out, const T* x, int64_t n) {
+    const auto [top, total] = largest_and_sum(x, n);
+    for (int64_t k = 0; k < n; ++k) out[k] = static_cast<T>(std::exp(static_cast<double>(static_cast<Math<T>>(x[k])) - top) / total);
+  });
+}
+Tensor _log_softmax(const Tensor& self, int64_t dim, bool) {
+  need_softmax_type("log_softmax_lastdim_kernel_impl", self);
+  wrap_dimension(dim, self.dim());
+  const Tensor in = made_contiguous(self);
+  return along("log_softmax_lastdim_kernel_impl", in, dim, in.dtype(), []<class T>(T* out, const T* x, int64_t n) {
+    const auto [top, total] = largest_and_sum(x, n);
+    for (int64_t k = 0; k < n; ++k) out[k] = static_cast<T>(static_cast<double>(static_cast<Math<T>>(x[k])) - top - std::log(total));
+  });
+}
+Tensor _softmax_backward_data(const Tensor& grad_output, const Tensor& output, int64_t dim, ScalarType) {
+  const Tensor grad = made_contiguous(grad_output), y = made_contiguous(output);
+  return along("softmax_backward", grad, y, dim, []<class T>(T* out, const T* g, const T* o, int64_t n) {
+    double total = 0;
+    for (int64_t k = 0; k < n; ++k) total += static_cast<double>(static_cast<Math<T>>(g[k])) * static_cast<Math<T>>(o[k]);
+    for (int64_t k = 0; k < n; ++k) out[k] = static_cast<T>((static_cast<Math<T>>(g[k]) - total) * static_cast<Math<T>>(o[k]));
+  });
+}
+Tensor _log_softmax_backward_data(const Tensor& grad_output, const Tensor& output, int64_t dim, ScalarType) {
+  const Tensor grad = made_contiguous(grad_output), y = made_contiguous(output);
+  return along("log_softmax_backward", grad, y, dim, []<class T>(T* out, const T* g, const T* o, int64_t n) {
+    double total = 0;
+    for (int64_t k = 0; k < n; ++k) total += static_cast<double>(static_cast<Math<T>>(g[k]));
+    for (int64_t k = 0; k < n; ++k) out[k] = static_cast<T>(static_cast<Math<T>>(g[k]) - std::exp(static_cast<double>(static_cast<Math<T>>(o[k]))) * total);
+  });
+}
+
+}  // namespace peel::kernels
