@@ -13,9 +13,11 @@ int record_main(const std::vector<std::string>&);
 int open_main(const std::vector<std::string>&);
 int show_main(const std::vector<std::string>&);
 int why_main(const std::vector<std::string>&);
+int tensor_main(const std::vector<std::string>&);
 int memory_main(const std::vector<std::string>&);
 int diff_main(const std::vector<std::string>&);
 int query_main(const std::vector<std::string>&);
+int note_main(const std::vector<std::string>&);
 int info_main(const std::vector<std::string>&);
 int doctor_main(const std::vector<std::string>&);
 #ifdef PEEL_WINDOW
@@ -33,9 +35,11 @@ constexpr CommandEntry kCommands[] = {
     {"open", "open a session file in the window", open_main},
     {"show", "list the hops of a session file", show_main},
     {"why", "explain how a hop came about", why_main},
+    {"tensor", "tell the life of a tensor: birth, writes, what saved it", tensor_main},
     {"memory", "say who holds the memory, and why an allocation failed", memory_main},
     {"diff", "compare two session files, or two spans of one", diff_main},
     {"query", "ask a session file in SQL", query_main},
+    {"note", "list the notes of a session file, or write one", note_main},
     {"info", "describe a session file: program, PyTorch, counts, what is missing", info_main},
     {"doctor", "check what is needed to record and to show a window", doctor_main},
 };
