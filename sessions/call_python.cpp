@@ -32,12 +32,11 @@ std::string tuple(const Numbers& n) {
   return out + (n.size() == 1 ? ",)" : ")");
 }
 
-/// The strides that a shape gives by itself?
+/// The strides that a shape gives by itself? Exactly: kernels look at those of sizes 1, too.
 bool contiguous(const Numbers& shape, const Numbers& strides) {
   int64_t want = 1;
-  for (size_t i = shape.size(); i-- > 0; want *= shape[i])
-    if (shape[i] == 0) return true;
-    else if (shape[i] != 1 && strides[i] != want) return false;
+  for (size_t i = shape.size(); i-- > 0; want *= std::max<int64_t>(shape[i], 1))
+    if (strides[i] != want) return false;
   return true;
 }
 
@@ -48,7 +47,7 @@ bool dense(const Numbers& shape, const Numbers& strides) {
   std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return strides[a] < strides[b]; });
   int64_t want = 1;
   for (const size_t i : order) {
-    if (shape[i] == 1) continue;
+    if (shape[i] <= 1) continue;
     if (strides[i] != want) return false;
     want *= shape[i];
   }
@@ -151,6 +150,8 @@ class Program {
       std::replace(message.begin(), message.end(), '\n', ' ');
       out += "# The recorded call raised " + raised.front().type + ": " + message + "\n";
     }
+    const std::string space = op_.name.substr(0, op_.name.find("::"));
+    if (space != "aten" && space != "prims") out += "# The program registered " + space + ": import what does that first.\n";
     out += "import torch\n";
     if (uses_inf_) out += "from math import inf, nan\n";
     return out + "\ntorch.manual_seed(0)\n";
@@ -162,14 +163,14 @@ class Program {
     if (list) {
       std::string out = "[";
       for (const Value& v : values) {
-        const Result<std::string> one = v.tensor || !v.dtype.empty() ? tensor(v, name_of(i) + "_" + std::to_string(v.list_index)) : plain(v, type, i);
+        const Result<std::string> one = v.tensor || !v.dtype.empty() ? tensor(v, name_of(i) + "_" + std::to_string(v.list_index), written(i)) : plain(v, type, i);
         if (!one) return one;
         out += (out.size() > 1 ? ", " : "") + *one;
       }
       return out + "]";
     }
     const Value& v = values.front();
-    if (v.tensor || !v.dtype.empty()) return tensor(v, name_of(i));
+    if (v.tensor || !v.dtype.empty()) return tensor(v, name_of(i), written(i));
     if (has(v.flags, "undefined")) return std::string("None");
     return plain(v, type, i);
   }
@@ -189,6 +190,14 @@ class Program {
     if (type.starts_with("Tensor")) return cannot("it is recorded as " + t);
     return t;
   }
+  /// Operators whose tensors torch.ops makes of Python numbers as Python's own calls do (python_arg_parser.cpp, should_allow_numbers_as_tensors).
+  bool takes_numbers() const {
+    static constexpr const char* kNames[] = {"add", "sub", "mul", "div", "divide", "multiply", "subtract", "true_divide", "floor_divide", "to", "_to_copy", "copy", "_conj"};
+    if (!op_.name.starts_with("aten::")) return false;
+    std::string name = op_.name.substr(6);
+    if (name.ends_with("_")) name.pop_back();
+    return std::any_of(std::begin(kNames), std::end(kNames), [&](const char* n) { return name == n; });
+  }
   /// PyTorch hands these as plain numbers where a kernel is entered boxed.
   static const std::vector<std::string>& dtypes() {
     static const std::vector<std::string> names = {"torch.uint8", "torch.int8", "torch.int16", "torch.int32", "torch.int64", "torch.float16", "torch.float32", "torch.float64",
@@ -201,8 +210,17 @@ class Program {
     return Error{"argument " + name_of(i) + " of hop " + std::to_string(event_.id.value) + " can't be made: its " + what + " has the number " + t};
   }
 
+  bool written(size_t i) const { return i < op_.arguments.size() && op_.arguments[i].flags & 1; }
+  /// unsafe_chunk and the like share storage with their argument, and autograd doesn't know of it.
+  bool made_unsafe(EventId birth) const {
+    for (EventId e = birth; e; e = s_.parent(e)) {
+      if (s_.op(s_.event(e).op).name.find("::unsafe_") != std::string::npos) return true;
+    }
+    return false;
+  }
+
   /// The name of a variable that holds such a tensor; one tensor is one variable.
-  Result<std::string> tensor(const Value& v, const std::string& wanted) {
+  Result<std::string> tensor(const Value& v, const std::string& wanted, bool written) {
     if (has(v.flags, "undefined")) return std::string("None");
     if (v.tensor) {
       if (const auto known = variables_.find(v.tensor); known != variables_.end()) return known->second;
@@ -213,7 +231,7 @@ class Program {
       if (has(keys, key)) return cannot(std::string("it is ") + words);
     }
     const bool integral = v.dtype.find("int") != v.dtype.npos, boolean = v.dtype.find("bool") != v.dtype.npos;
-    if (has(v.flags, "wrapped_number")) return std::string(boolean ? "True" : integral ? "2" : v.dtype.find("complex") != v.dtype.npos ? "2j" : "2.0");
+    if (has(v.flags, "wrapped_number") && takes_numbers()) return std::string(boolean ? "True" : integral ? "2" : v.dtype.find("complex") != v.dtype.npos ? "2j" : "2.0");
     const std::string layout = v.layout.starts_with("torch.") ? v.layout.substr(6) : v.layout;
     const bool strided = layout.empty() || layout == "strided";
     if (!strided && layout != "sparse_coo" && layout != "sparse_csr") return cannot("its layout is " + layout);
@@ -231,25 +249,25 @@ class Program {
     const std::string fill = boolean || (integral && divides) ? ".fill_(1)" : integral ? ".zero_()" : ".uniform_()";
     const bool requires_grad = has(v.flags, "requires_grad"), leaf = has(v.flags, "leaf");
     const auto row = v.tensor ? s_.tensor(v.tensor) : std::nullopt;
-    const bool view = row && row->base;
+    const bool view = row && row->base && !made_unsafe(row->birth);
+    const std::string as_shape = tuple(shape), as = ".as_strided(" + as_shape + ", " + tuple(strides) + ")";
+    const bool plain = !strided || shape.size() != strides.size() || contiguous(shape, strides);
     std::string make, after;
     if (requires_grad) after = leaf ? ".requires_grad_()" : ".requires_grad_().clone()";
-    if (!strided) {
-      make = maker + "(" + tuple(shape) + more + ")." + (layout == "sparse_coo" ? "to_sparse" : "to_sparse_csr") + "()" + after;
-    } else if (shape.size() != strides.size() || contiguous(shape, strides)) {
-      make = maker + "(" + tuple(shape) + more + ")" + after;
+    if (plain) {
+      make = maker + "(" + as_shape + more + ")" + (strided ? "" : layout == "sparse_coo" ? ".to_sparse()" : ".to_sparse_csr()") + after;
     } else if (dense(shape, strides)) {
-      make = "torch.empty_strided(" + tuple(shape) + ", " + tuple(strides) + more + ")" + fill + after;
+      make = "torch.empty_strided(" + as_shape + ", " + tuple(strides) + more + ")" + fill + after;
     } else {
       int64_t room = 1;
-      for (size_t i = 0; i < shape.size(); ++i) room += (shape[i] - 1) * strides[i];
-      const std::string as = ".as_strided(" + tuple(shape) + ", " + tuple(strides) + ")";
-      make = maker + "(" + std::to_string(room) + more + ")" + (!requires_grad ? as : leaf ? as + ".requires_grad_()" : after + as);
+      for (size_t i = 0; i < shape.size(); ++i) room += std::max<int64_t>(shape[i] - 1, 0) * strides[i];
+      make = maker + "(" + std::to_string(room) + more + ")";
+      if (!requires_grad || leaf) make += as + after;
+      else if (view) make += after + as;
+      else make = "torch.unsafe_split(" + make + as + ".requires_grad_(), " + std::to_string(std::max<int64_t>(shape[0], 1)) + ")[0]";  // no view for autograd, and its strides
     }
-    if (view && strided && requires_grad && !leaf && make.find(".as_strided(") == make.npos) make += ".view(" + tuple(shape) + ")";
-    if (view && strided && requires_grad && !leaf && make.ends_with(".view(" + tuple(shape) + ")") && !contiguous(shape, strides)) {
-      make = make.substr(0, make.size() - 7 - tuple(shape).size()) + "[...]";  // view() wants its own strides
-    }
+    // Writing to a view makes other nodes than writing to a tensor of its own.
+    if (view && strided && !leaf && (requires_grad || written) && make.find(".as_strided(") == make.npos) make += plain ? ".view(" + as_shape + ")" : "[...]";
     if (has(v.flags, "conj")) make += ".conj()";
     if (has(v.flags, "neg")) make = "torch._neg_view(" + make + ")";
     made_ += has(v.flags, "inference") ? "with torch.inference_mode():\n    " + name + " = " + make + "\n" : name + " = " + make + "\n";

@@ -56,6 +56,7 @@ TEST_CASE("strides, dtypes, views, numbers and modes are set up", "[copy]") {
   c.tensor(0, 1, "[2,3]", "[1,2]", "", "torch.float64");
   c.tensor(1, 2, "[4,3]", "[0,1]", "requires_grad", "torch.int64");
   c.plain(2, "inf");
+  c.s.tensors_[TensorId(2)] = {TensorId(2), {}, kOpen, 1, TensorId(9), c.hop};
   c.s.at(c.hop).tls = c.s.tls(bit::kIncluded, bit::kExcluded, false, false);
   CHECK(c.program() == "self = torch.empty_strided((2, 3), (1, 2), dtype=torch.float64).uniform_()\n"
                        "other = torch.zeros(3, dtype=torch.int64).requires_grad_().clone().as_strided((4, 3), (0, 1))\n\n"
@@ -66,6 +67,19 @@ TEST_CASE("strides, dtypes, views, numbers and modes are set up", "[copy]") {
   // a call that an autograd kernel made
   c.s.at(c.hop).tls = c.s.tls(bit::kIncluded, bit::kExcluded | bit::kAutogradSet, true, false);
   CHECK(c.program().find("with torch._C._ForceDispatchKeyGuard(torch._C.DispatchKeySet.from_raw_repr(0x404000000), ") != std::string::npos);
+}
+
+TEST_CASE("a tensor that is written is a view where it was one; what unsafe_chunk made is none for autograd", "[copy]") {
+  Call c("aten::relu_", "", "aten::relu_(Tensor(a!) self) -> Tensor(a!)", {{"self", 3}});
+  c.tensor(0, 2, "[2,3]", "[3,1]");
+  c.s.tensors_[TensorId(2)] = {TensorId(2), {}, kOpen, 1, TensorId(9), c.hop};
+  CHECK(c.program().find("self = torch.rand((2, 3)).view((2, 3))\n") == 0);
+  const EventId chunk = c.s.hop({}, c.s.op("aten::unsafe_chunk"), Kind::kCall, key::kAutogradCpu, bit::kTensor);
+  const EventId inside = c.s.hop(chunk, c.s.op("aten::slice", "Tensor"), Kind::kCall, key::kCpu, bit::kTensor);
+  c.s.tensors_[TensorId(2)].birth = inside;
+  CHECK(c.program().find("self = torch.rand((2, 3))\n") == 0);
+  c.s.arguments_[c.hop][0].strides = "[12,1]", c.s.arguments_[c.hop][0].flags = "requires_grad";
+  CHECK(c.program().find("self = torch.unsafe_split(torch.rand(15).as_strided((2, 3), (12, 1)).requires_grad_(), 2)[0]\n") == 0);
 }
 
 TEST_CASE("lists, None, wrapped numbers and Python's own words", "[copy]") {
