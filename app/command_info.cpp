@@ -89,6 +89,7 @@ void print_text(const Session& s) {
   for (const Thread& t : threads) processes = std::max(processes, t.process);
   row("threads", counted(threads.size(), "thread") + " of " + counted(processes, "process", "processes"));
   if (const size_t n = s.bookmarks().size()) row("bookmarks", thousands(n));
+  if (const size_t n = s.notes().size()) row("notes", thousands(n));
   const Explained e = check_key_sets(s);
   row("key sets", inked(e.explained == e.calls ? Ink::kGood : Ink::kBad, explained_text(e)));
   std::fputs(aligned(rows, {true}, " ").c_str(), stdout);
@@ -115,7 +116,7 @@ void print_json(const Session& s) {
   all.text("file", s.path()).text("state", s.meta("state")).number("hops", s.size()).raw("kinds", kinds.done());
   all.number("open", static_cast<int64_t>(c.open)).number("raised", static_cast<int64_t>(c.raised)).number("inferred_kinds", static_cast<int64_t>(c.inferred));
   all.number("operators", s.ops()).number("nodes", s.nodes()).number("spans", static_cast<int64_t>(s.spans().size()));
-  all.number("threads", static_cast<int64_t>(threads.size())).number("bookmarks", static_cast<int64_t>(s.bookmarks().size()));
+  all.number("threads", static_cast<int64_t>(threads.size())).number("bookmarks", static_cast<int64_t>(s.bookmarks().size())).number("notes", static_cast<int64_t>(s.notes().size()));
   all.number("calls", static_cast<int64_t>(e.calls)).number("explained", static_cast<int64_t>(e.explained));
   if (e.first_unexplained) all.number("first_unexplained", e.first_unexplained.value);
   else all.null("first_unexplained");

@@ -4,6 +4,7 @@
 #include "app/parse.h"
 #include "app/session_argument.h"
 #include "app/show.h"
+#include "sessions/call_text.h"
 #include "sessions/filter.h"
 #include "sessions/show.h"
 
@@ -34,7 +35,7 @@ void print_trace(const Session& session, uint32_t max_rows) {
 
 int show_main(const std::vector<std::string>& arguments) {
   CLI::App app("List the hops of a session file, in the order in which they began.", "peel show");
-  std::string file, pattern, filter;
+  std::string file, pattern, filter, form;
   bool json = false;
   long long number = 0, from = 0, to = 0;
   uint32_t max_rows = 0;
@@ -46,6 +47,8 @@ int show_main(const std::vector<std::string>& arguments) {
   app.add_option("--to", to, "Up to this hop")->option_text("N");
   app.add_option("--max-rows", max_rows, "Stop after so many")->option_text("N");
   app.add_flag("--json", json, "One JSON object a hop");
+  app.add_option("--as", form, "With --event: that hop to be passed on: text, markdown, sql (selects it), python (repeats the call)")
+      ->check(CLI::IsMember({"text", "markdown", "sql", "python"}))->option_text("FORM");
   if (const auto ended = parse(app, arguments)) return *ended;
   if (const Result<Filter> parsed = Filter::parse(filter); !parsed) return fail("--filter: " + parsed.error());
   const std::unique_ptr<Session> session = open_session(file);
@@ -60,6 +63,16 @@ int show_main(const std::vector<std::string>& arguments) {
     if (!*hop) return kCouldNot;
   }
   if (from && to && from > to) return fail("--from " + std::to_string(from) + " is after --to " + std::to_string(to));
+  if (!form.empty()) {
+    if (!options.event) return fail("--as says how one hop is written: name it by --event N");
+    for (const CallForm f : {CallForm::kText, CallForm::kMarkdown, CallForm::kSql, CallForm::kPython}) {
+      if (form != call_form_name(f)) continue;
+      const Result<std::string> text = call_text(*session, options.event, f);
+      if (!text) return fail(text.error());
+      std::fputs(text->c_str(), stdout);
+    }
+    return kDone;
+  }
   const ShowCounts c = show(*session, options, json, print_line);
   if (json) return kDone;
   if (c.matched == 0 && !(pattern + filter).empty()) say("no hop matches " + (pattern.empty() ? "--filter " + filter : "--op " + pattern));

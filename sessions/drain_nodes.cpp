@@ -13,7 +13,7 @@ Cell sql(int64_t v) { return v == kNullCell ? Cell() : Cell(v); }
 NodeBook::Entry& NodeBook::mention(uint64_t address, uint64_t sequence_nr, uint32_t event) {
   Entry& e = entries_[address];
   if (e.node && e.sequence_nr == sequence_nr) return e;
-  e = {++ledger_.nodes, 0, sequence_nr, false};
+  e = {++ledger_.nodes, 0, sequence_nr};
   ledger_.batch()[Table::kNode].add(e.node, kNullCell, kNullCell, sequence_nr, kNullCell, kNullCell, kNullCell, kNullCell, cell(event));
   return e;
 }
@@ -47,6 +47,13 @@ uint32_t NodeBook::report(const wire::Node& n, const wire::Edge* edges, uint32_t
     ledger_.batch()[Table::kEdge].add(id, i, cell(next), next ? int64_t{edges[i].input} : kNullCell);
   }
   return id;
+}
+
+uint32_t NodeBook::saving(const wire::Saved& s, uint32_t event) {
+  Entry& e = mention(s.node, s.sequence_nr, event);
+  if (s.number < e.saved) return 0;
+  e.saved = s.number + 1;
+  return e.node;
 }
 
 void NodeBook::set_output(uint32_t node, uint32_t tensor) {

@@ -19,6 +19,8 @@ class NodeBook {
   /// A Node record that stands in hop `event` (0 = in none). Returns the node, 0 when it was reported before.
   uint32_t report(const wire::Node&, const wire::Edge*, uint32_t name, uint32_t event);
   void set_output(uint32_t node, uint32_t tensor);
+  /// The node of a Saved record, 0 when that variable was reported before.
+  uint32_t saving(const wire::Saved&, uint32_t event);
   /// The node at that address; made when it was never reported.
   uint32_t at(uint64_t address, uint64_t sequence_nr, uint32_t event);
 
@@ -28,6 +30,7 @@ class NodeBook {
     uint32_t variable = 0;
     uint64_t sequence_nr = 0;
     bool reported = false;
+    uint32_t saved = 0;  // variables that were reported
   };
   Entry& mention(uint64_t address, uint64_t sequence_nr, uint32_t event);
 

@@ -27,7 +27,7 @@ TensorBook::Life& TensorBook::start(uint64_t impl, uint32_t birth, uint32_t even
   life.storage = storage;
   life.version = wire::kNoVersion;
   if (storage && !storage->owner) storage->owner = life.tensor;
-  if (storage) storage->tensors.push_back(life.tensor);
+  if (storage) storage->tensors.push_back({life.tensor, impl});
   ledger_.batch()[Table::kTensor].add(life.tensor, cell(birth), kNullCell, storage ? int64_t{storage->number} : kNullCell, cell(base), event);
   return life;
 }
@@ -48,7 +48,7 @@ void TensorBook::freed(uint64_t storage, uint32_t number, int64_t ns) {
   const auto at = storages_.find(storage);
   if (at == storages_.end() || at->second.number != number) return;
   at->second.freed = true;
-  for (const uint32_t tensor : at->second.tensors) {
+  for (const auto& [tensor, impl] : at->second.tensors) {
     if (int64_t* row = ledger_.pending_tensor(tensor)) {
       row[2] = ns;
     } else {
@@ -68,7 +68,7 @@ void TensorBook::look(Life& life, const wire::Tensor& t, uint32_t meta, uint32_t
     life.storage = storage_of(t.storage, event, false);
     if (life.bare && life.storage) {
       if (!life.storage->owner) life.storage->owner = life.tensor;
-      life.storage->tensors.push_back(life.tensor);
+      life.storage->tensors.push_back({life.tensor, t.impl});
       if (int64_t* row = ledger_.pending_tensor(life.tensor)) {
         row[3] = life.storage->number;
       } else {
@@ -78,6 +78,25 @@ void TensorBook::look(Life& life, const wire::Tensor& t, uint32_t meta, uint32_t
     life.bare = false;
   }
   if (life.storage) life.storage->seen = event, life.storage->freed = false;
+}
+
+/// What lives at its address, unless that is another tensor.
+TensorBook::Life* TensorBook::same(const wire::Tensor& t, uint32_t meta) {
+  const auto at = lives_.find(t.impl);
+  if (at == lives_.end() || gone(at->second, t)) return nullptr;
+  if (!changed(at->second, t, meta)) return &at->second;
+  ledger_.catalog.lose(kIdentity, 1, kIdentityMeaning);
+  return nullptr;
+}
+
+TensorBook::Met TensorBook::saved(const MeetingPlace& place, const wire::Tensor& t, uint32_t meta) {
+  Life* life = same(t, meta);
+  if (!life) {
+    Storage* storage = storage_of(t.storage, place.event, false);
+    life = &start(t.impl, place.made_in, place.event, t.storage, storage, storage ? storage->owner : 0);
+  }
+  look(*life, t, meta, place.event);
+  return {life->tensor, meta, life->base, life->storage ? life->storage->number : 0};
 }
 
 TensorBook::Met TensorBook::argument(const MeetingPlace& place, const wire::Tensor& t, const Description* description) {
@@ -91,11 +110,7 @@ TensorBook::Met TensorBook::argument(const MeetingPlace& place, const wire::Tens
     for (const ArgumentSeen& a : *place.arguments) open |= a.impl == t.impl;
     if (!open) life = nullptr;
   }
-  if (life && gone(*life, t)) life = nullptr;
-  if (life && changed(*life, t, meta)) {
-    ledger_.catalog.lose(kIdentity, 1, kIdentityMeaning);
-    life = nullptr;
-  }
+  if (life) life = same(t, meta);
   if (life && !meta) meta = life->meta;
   if (!life) life = &start(t.impl, place.made_in, place.event, t.storage, storage_of(t.storage, place.event, t.flags & wire::kWrappedNumber), 0);
   look(*life, t, meta, place.event);
@@ -151,6 +166,19 @@ TensorBook::Written TensorBook::written(const MeetingPlace& place, uint64_t impl
   life.written = true;
   const auto s = storages_.find(storage);
   return {life.tensor, s == storages_.end() ? (life.storage ? life.storage->number : 0) : s->second.number};
+}
+
+TensorBook::Met TensorBook::alike(uint64_t storage, uint32_t meta) const {
+  constexpr size_t kLookedAt = 64;  // the wanted one is nearly always the newest
+  const auto at = storages_.find(storage);
+  if (at == storages_.end() || at->second.freed) return {};
+  const auto& tenants = at->second.tensors;
+  for (size_t i = tenants.size(), end = i > kLookedAt ? i - kLookedAt : 0; i-- > end;) {
+    const auto life = lives_.find(tenants[i].impl);
+    if (life == lives_.end() || life->second.tensor != tenants[i].tensor || !ledger_.catalog.same_kind(life->second.meta, meta)) continue;
+    return {life->second.tensor, life->second.meta, life->second.base, at->second.number};
+  }
+  return {};
 }
 
 uint32_t TensorBook::at(uint64_t impl, uint32_t event) {

@@ -51,6 +51,10 @@ class TensorBook {
   Written written(const MeetingPlace&, uint64_t impl, uint64_t storage);
   /// The bytes of the storage at that address were given back: what is met there next is another one, unless it was resized.
   void freed(uint64_t storage, uint32_t number, int64_t ns);
+  /// A tensor that a node keeps, described by `meta`. Unlike an argument it may be met for the first time as a view of a known storage.
+  Met saved(const MeetingPlace&, const wire::Tensor&, uint32_t meta);
+  /// The newest tensor in that storage which looks like `meta`; all zero when there is none.
+  Met alike(uint64_t storage, uint32_t meta) const;
   /// The tensor at an address as of now, made when nothing is known (0 for address 0).
   uint32_t at(uint64_t impl, uint32_t event);
 
@@ -58,7 +62,8 @@ class TensorBook {
   struct Storage {
     uint32_t number = 0, seen = 0, owner = 0;  // seen: the newest hop that met it
     bool freed = false;                        // its bytes were given back since it was last met
-    std::vector<uint32_t> tensors;             // that live in it
+    struct Tenant { uint32_t tensor; uint64_t impl; };
+    std::vector<Tenant> tensors;               // that live in it
   };
   struct Life {
     uint32_t tensor = 0, meta = 0, base = 0, version = 0;
@@ -73,6 +78,7 @@ class TensorBook {
   Storage* storage_of(uint64_t address, uint32_t event, bool fresh);
   bool gone(const Life&, const wire::Tensor&) const;
   bool changed(const Life&, const wire::Tensor&, uint32_t meta) const;
+  Life* same(const wire::Tensor&, uint32_t meta);
   void look(Life&, const wire::Tensor&, uint32_t meta, uint32_t event);
 
   Ledger& ledger_;

@@ -37,6 +37,7 @@ void Track::consume(const uint64_t* at, wire::Head head) {
     case RecordKind::kWrite: take(wire::Write(), &Track::write); break;
     case RecordKind::kError: take(wire::Error(), &Track::error); break;
     case RecordKind::kNode: node(at, head); break;
+    case RecordKind::kSaved: saved(at, head); break;
     case RecordKind::kNodeRun: take(wire::NodeRun(), &Track::node_run); break;
     case RecordKind::kSpanBegin: take(wire::SpanBegin(), &Track::span_begin); break;
     case RecordKind::kSpanEnd: take(wire::SpanEnd(), &Track::span_end); break;
@@ -124,7 +125,7 @@ void Track::begin(const wire::Begin& b) {
     set_span(spans_[i - 1], 0, kNullCell);
   }
   started_spans_ = spans_.size();
-  Frame f{id, b.flags, op, op_id, false, arguments_.size(), arguments_.size(), writes_.size(), outputs_.size()};
+  Frame f{id, b.flags, op, op_id, false, arguments_.size(), arguments_.size(), writes_.size(), outputs_.size(), saved_.size()};
   if (redispatch && !frames_.empty() && frames_.back().op_id == op_id) {
     f.redispatch = true;
     f.chain_arguments = frames_.back().chain_arguments;
@@ -160,6 +161,8 @@ void Track::end(const wire::End& e) {
 void Track::pop(Frame& f) {
   for (size_t i = f.outputs; i < outputs_.size(); ++i) process_.nodes.set_output(outputs_[i].node, process_.tensors.at(outputs_[i].impl, f.event));
   outputs_.resize(f.outputs);
+  for (size_t i = f.saved; i < saved_.size(); ++i) finish_saved(saved_[i], f.event);
+  saved_.resize(f.saved);
   if (!f.redispatch) {
     for (size_t i = f.writes; i < writes_.size(); ++i) {
       const PendingWrite& w = writes_[i];
@@ -188,6 +191,18 @@ uint32_t Track::argument_name(uint32_t a) const {
   return op && position < op->argument_names.size() ? op->argument_names[position] : 0;
 }
 
+Description Track::describe(const wire::Tensor& t, const uint64_t* sizes) {
+  if (t.flags & wire::kUndefined) return {0, 0, 0, wire::kUndefined, 0, false, t.keyset, nullptr};
+  return {process_.dtype(t.dtype), process_.device(t.device_type, t.device_index), process_.layout(t.layout), static_cast<uint16_t>(t.flags & kDescribed),
+          t.ndim, !(t.flags & wire::kNoSizes), t.keyset, reinterpret_cast<const int64_t*>(sizes)};
+}
+
+MeetingPlace Track::place_of(const wire::Tensor& t) {
+  const uint32_t made_in = process_.allocations.made_in(t.data);
+  if (frames_.empty()) return {last_hop_, thread_, &arguments_, arguments_.size(), made_in};
+  return {frames_.back().event, thread_, &arguments_, frames_.back().chain_arguments, made_in};
+}
+
 void Track::tensor(const uint64_t* at, wire::Head head) {
   wire::Tensor t;
   if (!get(at, head, &t)) return ledger_.damaged();
@@ -200,12 +215,8 @@ void Track::tensor(const uint64_t* at, wire::Head head) {
   const Frame& f = frames_.back();
   Description d;
   const bool described = !(t.flags & wire::kSameAsInner);
-  if (described) {
-    d = {process_.dtype(t.dtype), process_.device(t.device_type, t.device_index), process_.layout(t.layout), static_cast<uint16_t>(t.flags & kDescribed),
-         t.ndim, sized, t.keyset, reinterpret_cast<const int64_t*>(at + sizeof t / 8)};
-    if (t.flags & wire::kUndefined) d = {0, 0, 0, wire::kUndefined, 0, false, t.keyset, nullptr};
-  }
-  const MeetingPlace place{f.event, thread_, &arguments_, f.chain_arguments, process_.allocations.made_in(t.data)};
+  if (described) d = describe(t, at + sizeof t / 8);
+  const MeetingPlace place = place_of(t);
   const bool is_result = head.a & wire::kResultBit;
   const TensorBook::Met met = is_result ? process_.tensors.result(place, t, described ? &d : nullptr) : process_.tensors.argument(place, t, described ? &d : nullptr);
   if (t.data && met.storage) process_.allocations.meet(t.data, met.storage, t.storage);
@@ -325,6 +336,41 @@ void Track::node(const uint64_t* at, wire::Head head) {
   } else {
     outputs_.push_back({id, n.output});  // the result itself may come after its node
   }
+}
+
+void Track::saved(const uint64_t* at, wire::Head head) {
+  PendingSaved s{};
+  if (!get(at, head, &s.record)) return ledger_.damaged();
+  const size_t own = sizeof s.record / 8, words = head.words - own;
+  const bool known = words > 0;
+  if (known) {
+    if (words * 8 < sizeof s.tensor) return ledger_.damaged();
+    std::memcpy(&s.tensor, at + own, sizeof s.tensor);
+    if (!(s.tensor.flags & wire::kNoSizes) && words * 8 < sizeof s.tensor + 16u * s.tensor.ndim) return ledger_.damaged();
+  }
+  s.node = process_.nodes.saving(s.record, innermost());
+  if (!s.node) return;
+  if (!known) return finish_saved(s, 0);
+  const Description d = describe(s.tensor, at + own + sizeof s.tensor / 8);
+  s.meta = ledger_.catalog.meta(d);
+  if (s.record.flags & wire::kSavedOutput && !frames_.empty()) {
+    saved_.push_back(s);
+  } else {
+    finish_saved(s, innermost());
+  }
+}
+
+void Track::finish_saved(const PendingSaved& s, uint32_t event) {
+  TensorBook::Met met;
+  if (s.tensor.impl && s.record.flags & wire::kSavedOutput) met = process_.tensors.alike(s.tensor.storage, s.meta);
+  if (s.tensor.impl && !met.tensor) {
+    MeetingPlace place = place_of(s.tensor);
+    if (event) place.event = event;
+    met = process_.tensors.saved(place, s.tensor, s.meta);
+    if (s.tensor.data && met.storage) process_.allocations.meet(s.tensor.data, met.storage, s.tensor.storage);
+  }
+  ledger_.batch()[Table::kSaved].add(s.node, cell(process_.string(s.record.head.a)), int64_t{s.record.list_index} - 1, cell(met.tensor), cell(met.meta),
+                                     version_cell(s.record.version), int64_t(s.record.bytes), s.record.flags);
 }
 
 void Track::node_run(const wire::NodeRun& r) {

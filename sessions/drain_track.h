@@ -31,7 +31,7 @@ class Track {
     uint32_t op_id;
     bool redispatch;
     size_t chain_arguments;  // the arguments of its call chain begin here in arguments_
-    size_t arguments, writes, outputs;  // its own begin here
+    size_t arguments, writes, outputs, saved;  // its own begin here
   };
   /// A write that is not yet known to be the one of its chain.
   struct PendingWrite {
@@ -42,6 +42,12 @@ class Track {
   struct PendingOutput {
     uint32_t node;
     uint64_t impl;
+  };
+  /// A saved output: the result that it is may still come.
+  struct PendingSaved {
+    wire::Saved record;
+    wire::Tensor tensor;
+    uint32_t node, meta;
   };
   struct OpenSpan {
     uint32_t span, begin_event, before;  // before: this thread's last hop when it opened
@@ -59,6 +65,8 @@ class Track {
   void write(const wire::Write&);
   void error(const wire::Error&);
   void node(const uint64_t* at, wire::Head);
+  void saved(const uint64_t* at, wire::Head);
+  void finish_saved(const PendingSaved&, uint32_t event);
   void node_run(const wire::NodeRun&);
   void keep_history();
   void memory(const wire::Allocation&);
@@ -67,6 +75,8 @@ class Track {
   void set_span(OpenSpan&, uint32_t end_event, int64_t end_ns);
   uint32_t argument_name(uint32_t a) const;
   int64_t time(uint64_t ticks);
+  Description describe(const wire::Tensor&, const uint64_t* sizes);
+  MeetingPlace place_of(const wire::Tensor&);
   const char* value_text(const wire::Value&, const uint64_t* payload, uint32_t words);
 
   Ledger& ledger_;
@@ -79,6 +89,7 @@ class Track {
   std::vector<ArgumentSeen> arguments_;
   std::vector<PendingWrite> writes_;
   std::vector<PendingOutput> outputs_;
+  std::vector<PendingSaved> saved_;
   std::vector<OpenSpan> spans_;
   size_t started_spans_ = 0;  // the first so many of spans_ have a begin_event
   std::string value_;

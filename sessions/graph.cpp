@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "sessions/format.h"
+#include "sessions/optional_table.h"
 
 namespace peel {
 namespace {
@@ -24,6 +25,7 @@ bool Graph::refresh(ReadConnection& db, bool all, std::string* trouble) {
   bool changed = read_nodes(db, all, trouble);
   changed |= read_edges(db);
   changed |= read_runs(db, all);
+  changed |= read_saved(db);
   changed |= read_writes(db, all);
   if (const std::string failure = db.take_failure(); !failure.empty() && trouble->empty()) {
     *trouble = "the file is damaged, not all autograd nodes and writes could be read: " + failure;
@@ -149,6 +151,27 @@ bool Graph::read_runs(ReadConnection& db, bool all) {
   return changed;
 }
 
+bool Graph::read_saved(ReadConnection& db) {
+  std::string other;  // files of earlier versions have the table without these columns, and empty
+  if (no_saved_ || (last_saved_ == 0 && !has_table(db, "saved", {"node", "name", "list_index", "tensor", "meta", "version", "bytes", "flags"}, &other))) {
+    no_saved_ = true;
+    return false;
+  }
+  ReadStatement s(db, "SELECT rowid, node, tensor FROM saved WHERE rowid > ? ORDER BY rowid");
+  s.bind(1, last_saved_);
+  bool changed = false;
+  std::unique_lock lock(mutex_);
+  while (s.step() && s.integer(0) > 0 && s.integer(0) <= kMaxId) {
+    last_saved_ = s.integer(0);
+    if (const uint32_t node = id_of(s, 1)) saved_by_node_.add(node, static_cast<uint32_t>(last_saved_));
+    if (const uint32_t tensor = id_of(s, 2)) saved_by_tensor_.add(tensor, static_cast<uint32_t>(last_saved_));
+    changed = true;
+  }
+  saved_by_node_.flush();
+  saved_by_tensor_.flush();
+  return changed;
+}
+
 bool Graph::read_writes(ReadConnection& db, bool all) {
   ReadStatement s(db, "SELECT rowid, event, tensor, storage, version_before, version_after FROM \"write\" WHERE rowid > ? ORDER BY rowid");
   s.bind(1, last_write_);
@@ -232,6 +255,27 @@ std::optional<NodeRun> Graph::run_of(EventId e) const {
   return NodeRun{NodeId{r.node}, e, r.graph_task, EventId{r.cause}};
 }
 
+bool Graph::has_saved() const {
+  std::shared_lock lock(mutex_);
+  return last_saved_ > 0;
+}
+
+std::vector<uint32_t> Graph::saved_of(NodeId n) const {
+  std::vector<uint32_t> out;
+  std::shared_lock lock(mutex_);
+  const auto [first, last] = saved_by_node_.range(n.value, n.value);
+  for (const auto* i = first; i != last; ++i) out.push_back(i->second);
+  return out;
+}
+
+std::vector<uint32_t> Graph::saved_by(TensorId t) const {
+  std::vector<uint32_t> out;
+  std::shared_lock lock(mutex_);
+  const auto [first, last] = saved_by_tensor_.range(t.value, t.value);
+  for (const auto* i = first; i != last; ++i) out.push_back(i->second);
+  return out;
+}
+
 WriteRow Graph::write_row(uint32_t index) const {
   const WriteEntry& w = writes_[index];
   return {EventId{w.event}, TensorId{w.tensor}, w.storage, version_out(w.before), version_out(w.after)};
@@ -258,7 +302,7 @@ size_t Graph::bytes() const {
   std::shared_lock lock(mutex_);
   size_t n = nodes_.capacity() * sizeof(NodeEntry) + users_.capacity() * sizeof(User) + runs_.capacity() * sizeof(RunEntry) +
              writes_.capacity() * sizeof(WriteEntry) + runs_by_event_.bytes() + runs_by_node_.bytes() + writes_by_event_.bytes() +
-             writes_by_storage_.bytes();
+             writes_by_storage_.bytes() + saved_by_node_.bytes() + saved_by_tensor_.bytes();
   for (const auto& [track, index] : node_events_) n += index.bytes();
   return n;
 }

@@ -1,5 +1,6 @@
-// What hangs on hops and is asked for by hop or in reverse: autograd nodes, who uses a node, runs in
-// backward, writes to storages. Filled by the loader, read by any thread; 16 bytes a node plus 8 an edge.
+// What hangs on hops and is asked for by hop or in reverse: autograd nodes, who uses a node, what it saves,
+// runs in backward, writes to storages. Filled by the loader, read by any thread; 16 bytes a node plus 8 an edge and 16 a
+// saved variable.
 #pragma once
 #include <memory>
 #include <shared_mutex>
@@ -31,6 +32,9 @@ class Graph {
   std::vector<NodeId> users(NodeId) const;
   std::vector<NodeRun> runs(NodeId) const;
   std::optional<NodeRun> run_of(EventId) const;
+  bool has_saved() const;
+  std::vector<uint32_t> saved_of(NodeId) const;      // rowids of table saved
+  std::vector<uint32_t> saved_by(TensorId) const;
   std::vector<WriteRow> writes_to(uint64_t storage) const;
   std::vector<WriteRow> writes_of(EventId) const;
   size_t bytes() const;
@@ -73,6 +77,7 @@ class Graph {
   bool read_edges(ReadConnection&);
   void add_edges(ReadStatement&, bool* changed);
   bool read_runs(ReadConnection&, bool all);
+  bool read_saved(ReadConnection&);
   bool read_writes(ReadConnection&, bool all);
   uint32_t name_index(ReadConnection&, uint32_t string);
   WriteRow write_row(uint32_t index) const;
@@ -80,7 +85,8 @@ class Graph {
   Columns& columns_;
   Tables& tables_;
   uint32_t last_node_ = 0, last_edge_node_ = 0, last_run_ = 0;
-  int64_t last_write_ = 0;
+  int64_t last_write_ = 0, last_saved_ = 0;
+  bool no_saved_ = false;  // the file has no such table, or one of an older version
   std::unordered_map<uint32_t, uint32_t> name_by_string_;
   // A node that was named before it was reported: its row is filled in and its edges come later.
   std::vector<uint32_t> bare_, filled_;
@@ -92,6 +98,7 @@ class Graph {
   std::unordered_map<uint32_t, SortedIndex<uint32_t>> node_events_;  // by Shape::track: (event, node)
   std::vector<RunEntry> runs_;
   SortedIndex<uint32_t> runs_by_event_, runs_by_node_;
+  SortedIndex<uint32_t> saved_by_node_, saved_by_tensor_;  // rows: rowids
   std::vector<WriteEntry> writes_;
   SortedIndex<uint32_t> writes_by_event_;
   SortedIndex<uint64_t> writes_by_storage_;

@@ -62,13 +62,13 @@ void RowStore::close() {
     }
   }
   std::lock_guard lock(mutex_);
-  for (ReadStatement* s : {&arguments_, &results_, &tensor_, &edges_, &node_, &source_, &op_source_}) *s = ReadStatement();
+  for (ReadStatement* s : {&arguments_, &results_, &tensor_, &edges_, &node_, &saved_, &source_, &op_source_}) *s = ReadStatement();
   db_.reset();
 }
 
 void RowStore::reopen(bool immutable) {
   std::lock_guard lock(mutex_);
-  for (ReadStatement* s : {&arguments_, &results_, &tensor_, &edges_, &node_, &source_, &op_source_}) *s = ReadStatement();
+  for (ReadStatement* s : {&arguments_, &results_, &tensor_, &edges_, &node_, &saved_, &source_, &op_source_}) *s = ReadStatement();
   auto db = std::make_unique<ReadConnection>();
   if (!db->open(path_, immutable, nullptr)) return;
   arguments_ = ReadStatement(*db, values_sql("argument"));
@@ -78,6 +78,8 @@ void RowStore::reopen(bool immutable) {
   node_ = ReadStatement(*db, "SELECT sequence_nr, thread, topological_nr, variable, output, found_event FROM node WHERE id = ?");
   std::string trouble;
   if (has_table(*db, "op_source", {"op", "native_function", "derivative"}, &trouble)) op_source_ = ReadStatement(*db, "SELECT native_function, derivative FROM op_source WHERE op = ?");
+  saved_ = ReadStatement(*db, "SELECT a.node, n.value, a.list_index, a.tensor, d.value, sh.value, a.version, a.bytes, a.flags FROM saved a LEFT JOIN string n ON n.id = a.name "
+                              "LEFT JOIN tensor_meta m ON m.id = a.meta LEFT JOIN string d ON d.id = m.dtype LEFT JOIN string sh ON sh.id = m.shape WHERE a.rowid = ?");
   source_ = ReadStatement(*db, "SELECT text FROM source WHERE path = ?");
   db_ = std::move(db);
   std::lock_guard search(search_mutex_);
@@ -129,6 +131,26 @@ std::vector<Edge> RowStore::edges(NodeId n, uint64_t generation, bool final) {
   while (edges_.step()) out.push_back({n, small_int(edges_, 0), NodeId{id_of(edges_, 1)}, small_int(edges_, 2)});
   edges_.reset();
   return edge_cache_.put(n.value, std::move(out), generation, final);
+}
+
+std::vector<Saved> RowStore::saved(const std::vector<uint32_t>& rowids) {
+  std::lock_guard lock(mutex_);
+  std::vector<Saved> out;
+  for (const uint32_t id : rowids) {
+    if (const auto* hit = saved_cache_.find(id, 0)) {
+      out.push_back(*hit);
+      continue;
+    }
+    if (!saved_) break;
+    saved_.reset();
+    if (saved_.bind(1, id).step()) {
+      out.push_back(saved_cache_.put(id, Saved{NodeId{id_of(saved_, 0)}, saved_.text(1), saved_.null(2) ? -1 : small_int(saved_, 2), TensorId{id_of(saved_, 3)}, saved_.text(4), saved_.text(5),
+                                               saved_.null(6) ? -1 : saved_.integer(6), static_cast<uint64_t>(std::max<int64_t>(saved_.integer(7), 0)), static_cast<uint32_t>(saved_.integer(8))},
+                                     0, true));
+    }
+    saved_.reset();
+  }
+  return out;
 }
 
 NodeDetail RowStore::node(NodeId n, uint64_t generation, bool final) {

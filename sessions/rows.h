@@ -76,6 +76,7 @@ class RowStore {
   std::vector<Value> values(EventId, bool results, uint64_t generation, bool final);
   std::optional<TensorRow> tensor(TensorId, uint64_t generation, bool final);
   std::vector<Edge> edges(NodeId, uint64_t generation, bool final);
+  std::vector<Saved> saved(const std::vector<uint32_t>& rowids);
   NodeDetail node(NodeId, uint64_t generation, bool final);
   std::string source(std::string_view path, uint64_t generation, bool final);
   OpSource op_source(OpId, uint64_t generation, bool final);
@@ -99,11 +100,12 @@ class RowStore {
 
   std::mutex mutex_;  // connection, statements, caches
   std::unique_ptr<ReadConnection> db_;
-  ReadStatement arguments_, results_, tensor_, edges_, node_, source_, op_source_;
+  ReadStatement arguments_, results_, tensor_, edges_, node_, saved_, source_, op_source_;
   LruCache<uint64_t, std::vector<Value>> value_cache_{4096};
   LruCache<uint32_t, std::optional<TensorRow>> tensor_cache_{4096};
   LruCache<uint32_t, std::vector<Edge>> edge_cache_{16384};
   LruCache<uint32_t, NodeDetail> node_cache_{16384};
+  LruCache<uint32_t, Saved> saved_cache_{4096};
   LruCache<std::string, std::string> source_cache_{64};
   LruCache<uint32_t, OpSource> op_source_cache_{256};
 

@@ -32,7 +32,11 @@ CREATE TABLE tensor_meta (id INTEGER PRIMARY KEY, dtype INTEGER, shape INTEGER, 
 CREATE TABLE "write" (event INTEGER, tensor INTEGER, storage INTEGER, version_before INTEGER, version_after INTEGER);
 CREATE TABLE node (id INTEGER PRIMARY KEY, event INTEGER, name INTEGER, sequence_nr INTEGER, thread INTEGER, topological_nr INTEGER, variable INTEGER, output INTEGER, found_event INTEGER);
 CREATE TABLE edge (node INTEGER, slot INTEGER, next_node INTEGER, next_input INTEGER, PRIMARY KEY (node, slot)) WITHOUT ROWID;
-CREATE TABLE saved (node INTEGER, name INTEGER, tensor INTEGER, version INTEGER);
+-- What a node keeps for backward, named as Python's getter (`_saved_self`). list_index -1 = not in a list; version: when it was saved;
+-- bytes: of the whole storage that is kept alive; flags: saved_flag bits. tensor NULL: not known which (packed by a hook, or released).
+CREATE TABLE saved (node INTEGER, name INTEGER, list_index INTEGER, tensor INTEGER, meta INTEGER, version INTEGER, bytes INTEGER, flags INTEGER);
+CREATE TABLE saved_flag (bit INTEGER PRIMARY KEY, name TEXT NOT NULL, meaning TEXT NOT NULL);
+INSERT INTO saved_flag VALUES (1,'output','an output of the node, kept as its data'),(2,'packed','packed by saved_tensors_hooks'),(4,'released','released by backward before the recorder met the node'),(8,'inside','saved by the node that a CopySlices runs');
 CREATE TABLE node_run (id INTEGER PRIMARY KEY, node INTEGER, event INTEGER, graph_task INTEGER, cause INTEGER);
 CREATE TABLE stack (id INTEGER PRIMARY KEY, parent INTEGER, file INTEGER, line INTEGER, function INTEGER);
 CREATE TABLE span (id INTEGER PRIMARY KEY, kind TEXT, name TEXT, detail TEXT, thread INTEGER, begin_event INTEGER, end_event INTEGER, parent INTEGER, begin_ns INTEGER, end_ns INTEGER, stack INTEGER, object INTEGER);
@@ -96,6 +100,10 @@ CREATE VIEW autograd_node AS SELECT n.id, n.event,
     CASE WHEN o.overload IS NULL OR o.overload = '' THEN o.name ELSE o.name || '.' || o.overload END AS op,
     s.value AS name, n.sequence_nr, n.thread, n.topological_nr
   FROM node n LEFT JOIN string s ON s.id = n.name LEFT JOIN event e ON e.id = n.event LEFT JOIN op o ON o.id = e.op;
+CREATE VIEW saved_tensor AS SELECT v.node, n.event, w.value AS node_name,
+    s.value AS name, v.list_index, v.tensor, d.value AS dtype, sh.value AS shape, v.version, v.bytes, v.flags
+  FROM saved v LEFT JOIN node n ON n.id = v.node LEFT JOIN string w ON w.id = n.name LEFT JOIN string s ON s.id = v.name
+    LEFT JOIN tensor_meta m ON m.id = v.meta LEFT JOIN string d ON d.id = m.dtype LEFT JOIN string sh ON sh.id = m.shape;
 CREATE VIEW call_argument AS SELECT a.event,
     CASE WHEN o.overload IS NULL OR o.overload = '' THEN o.name ELSE o.name || '.' || o.overload END AS op,
     a.position, a.list_index, n.value AS name, a.tensor, d.value AS dtype, sh.value AS shape, st.value AS strides,

@@ -91,6 +91,18 @@ struct Node {
   TensorId output;
 };
 struct Edge { NodeId node; int slot; NodeId next; int next_input; };  // next 0 = no gradient flows here
+/// A variable that a node keeps for backward.
+struct Saved {
+  NodeId node;
+  std::string name;         // as Python's getter: `_saved_self`
+  int list_index;           // -1 = not in a list
+  TensorId tensor;          // 0 = not known: packed by a hook, or released before the recorder met the node
+  std::string dtype, shape;
+  int64_t version;          // when it was saved; -1 = no version counter
+  uint64_t bytes;           // of the whole storage that it keeps alive
+  uint32_t flags;           // SavedFlag bits
+};
+constexpr uint32_t kSavedOutput = 1, kSavedPacked = 2, kSavedReleased = 4, kSavedInside = 8;
 struct NodeRun { NodeId node; EventId event; int64_t graph_task; EventId cause; };
 struct TensorRow { TensorId id; EventId birth; Nanoseconds death; uint64_t storage; TensorId base; EventId first; };  // death kOpen = unknown; storage numbers identify, they are no addresses
 struct WriteRow { EventId event; TensorId tensor; uint64_t storage; int64_t before, after; };  // versions, -1 = none
@@ -99,6 +111,7 @@ struct Raised { EventId event; std::string type, message; };
 struct Output { Nanoseconds time; int stream; std::string text; EventId after; };
 struct Loss { std::string name; int64_t count; std::string meaning; };
 struct Bookmark { EventId event; std::string text; };
+struct Note { EventId event; std::string text; };  // what the reader wrote at a hop; one a hop
 
 /// How far the background loader is. stage is a word for the user ("reading hops").
 struct Progress { const char* stage; uint64_t done, total; bool ready; };
@@ -175,6 +188,9 @@ class Session {
   virtual std::vector<NodeId> users(NodeId) const = 0;           // nodes with an edge to it
   virtual std::vector<NodeRun> runs(NodeId) const = 0;
   virtual std::optional<NodeRun> run_of(EventId) const = 0;      // for kBackwardNode hops
+  virtual bool has_saved() const { return false; }               // false: not recorded, or nothing was saved
+  virtual std::vector<Saved> saved_of(NodeId) const { return {}; }
+  virtual std::vector<Saved> saved_by(TensorId) const { return {}; }  // by which nodes
   virtual std::optional<TensorRow> tensor(TensorId) const = 0;
   virtual std::vector<WriteRow> writes(TensorId) const = 0;      // to its storage, in order
   virtual std::vector<WriteRow> writes_of(EventId) const = 0;
@@ -189,6 +205,8 @@ class Session {
   virtual std::vector<Loss> losses() const = 0;
   virtual std::vector<Bookmark> bookmarks() const = 0;
   virtual Status set_bookmark(EventId, std::string_view text, bool present) = 0;  // finished, writable files; live ones keep it in memory until the end
+  virtual std::vector<Note> notes() const { return {}; }         // by hop
+  virtual Status set_note(EventId, std::string_view) { return Error{"this session takes no notes"}; }  // "" removes; kept as bookmarks are
   virtual std::string source(std::string_view path) const = 0;   // "" = not recorded
 };
 

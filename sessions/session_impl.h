@@ -2,6 +2,7 @@
 #pragma once
 #include <atomic>
 #include <condition_variable>
+#include <functional>
 #include <mutex>
 #include <shared_mutex>
 #include <thread>
@@ -85,6 +86,9 @@ class SessionImpl final : public Session {
   std::vector<NodeRun> runs(NodeId n) const override { return graph_.runs(n); }
   std::optional<NodeRun> run_of(EventId e) const override { return graph_.run_of(e); }
   std::optional<TensorRow> tensor(TensorId) const override;
+  bool has_saved() const override { return graph_.has_saved(); }
+  std::vector<Saved> saved_of(NodeId n) const override { return rows_.saved(graph_.saved_of(n)); }
+  std::vector<Saved> saved_by(TensorId t) const override { return rows_.saved(graph_.saved_by(t)); }
   std::vector<WriteRow> writes(TensorId) const override;
   std::vector<WriteRow> writes_of(EventId e) const override { return graph_.writes_of(e); }
   std::vector<EventId> uses(TensorId, size_t limit) const override;
@@ -98,6 +102,8 @@ class SessionImpl final : public Session {
   std::vector<Loss> losses() const override { return tables_.losses(); }
   std::vector<Bookmark> bookmarks() const override { return tables_.bookmarks(); }
   Status set_bookmark(EventId, std::string_view text, bool present) override;
+  std::vector<Note> notes() const override { return tables_.notes(); }
+  Status set_note(EventId, std::string_view text) override;
   std::string source(std::string_view path) const override;
 
   // ---- for the parts of sessions/ that work on whole columns
@@ -115,7 +121,8 @@ class SessionImpl final : public Session {
   bool read_gpu(ReadConnection&, bool last, std::string* trouble);
   void say(const std::string& trouble);
   void changed() { generation_.fetch_add(1, std::memory_order_acq_rel); }
-  Status write_bookmarks();
+  Status write_marks();
+  Status keep_mark(EventId, const std::function<void()>& put);
   bool settled(EventId) const;  // its rows can't change any more
 
   OpenedFile file_;

@@ -118,8 +118,8 @@ void SessionImpl::load() {
     live_ = false;
     changed();
   }
-  if (!cancel_ && !tables_.unsaved_bookmarks().empty()) {
-    if (const Status written = write_bookmarks(); !written) say(written.error());
+  if (!cancel_ && !(tables_.unsaved_bookmarks().empty() && tables_.unsaved_notes().empty())) {
+    if (const Status written = write_marks(); !written) say(written.error());
   }
 }
 
@@ -246,11 +246,12 @@ void SessionImpl::release_and_reopen(std::unique_ptr<ReadConnection>& db) {
   if (again.open(file_.path, file_.immutable, &cancel_)) tables_.refresh(again, &trouble);
 }
 
-Status SessionImpl::write_bookmarks() {
-  if (file_.immutable) return Error{"bookmarks are kept for this window only: the folder of " + file_.path + " is read-only"};
+/// Bookmarks and notes that are only in memory go into the file.
+Status SessionImpl::write_marks() {
+  if (file_.immutable) return Error{"bookmarks and notes are kept for this window only: the folder of " + file_.path + " is read-only"};
   sqlite3* db = nullptr;
   const auto failed = [&](const char* what) {
-    Error e{std::string("the bookmark was not stored in ") + file_.path + ": " + what + "; it is kept for this window only"};
+    Error e{std::string("bookmarks and notes were not stored in ") + file_.path + ": " + what + "; they are kept for this window only"};
     sqlite3_close_v2(db);
     return e;
   };
@@ -263,27 +264,44 @@ Status SessionImpl::write_bookmarks() {
   sqlite3_busy_timeout(db, 1000);
   if (sqlite3_db_readonly(db, "main") == 1) return failed("the file is read-only");
   if (sqlite3_exec(db, "BEGIN IMMEDIATE", nullptr, nullptr, nullptr) != SQLITE_OK) return failed(sqlite3_errmsg(db));
-  for (const auto& [event, text] : tables_.unsaved_bookmarks()) {
+  const auto change = [&](const char* sql, uint32_t event, const std::string* text) {
     sqlite3_stmt* s = nullptr;
-    sqlite3_prepare_v2(db, text ? "INSERT OR REPLACE INTO bookmark(event, text) VALUES(?, ?)" : "DELETE FROM bookmark WHERE event = ?",
-                       -1, &s, nullptr);
+    sqlite3_prepare_v2(db, sql, -1, &s, nullptr);
     sqlite3_bind_int64(s, 1, event);
     if (text) sqlite3_bind_text(s, 2, text->data(), static_cast<int>(text->size()), SQLITE_TRANSIENT);
     const int rc = s ? sqlite3_step(s) : SQLITE_ERROR;
     sqlite3_finalize(s);
-    if (rc != SQLITE_DONE) return failed(sqlite3_errmsg(db));
+    return rc == SQLITE_DONE;
+  };
+  const auto store = [&](const Tables::Unsaved& marks, const char* remove, const char* insert) {
+    for (const auto& [event, text] : marks) {
+      if (!change(remove, event, nullptr) || (text && !change(insert, event, &*text))) return false;
+    }
+    return true;
+  };
+  if (!store(tables_.unsaved_bookmarks(), "DELETE FROM bookmark WHERE event = ?", "INSERT INTO bookmark(event, text) VALUES(?, ?)") ||
+      !store(tables_.unsaved_notes(), "DELETE FROM note WHERE event = ?", "INSERT INTO note(event, text) VALUES(?, ?)")) {
+    return failed(sqlite3_errmsg(db));
   }
   if (sqlite3_exec(db, "COMMIT", nullptr, nullptr, nullptr) != SQLITE_OK) return failed(sqlite3_errmsg(db));
   sqlite3_close_v2(db);
-  tables_.bookmarks_saved();
+  tables_.marks_saved();
   return {};
 }
 
-Status SessionImpl::set_bookmark(EventId e, std::string_view text, bool present) {
+Status SessionImpl::keep_mark(EventId e, const std::function<void()>& put) {
   if (!columns_.valid(e)) return Error{"there is no hop " + std::to_string(e.value) + " in " + file_.path};
-  tables_.put_bookmark(e, text, present);
+  put();
   changed();
-  return live() || !ready_ ? Status() : write_bookmarks();
+  return live() || !ready_ ? Status() : write_marks();
+}
+
+Status SessionImpl::set_bookmark(EventId e, std::string_view text, bool present) {
+  return keep_mark(e, [&] { tables_.put_bookmark(e, text, present); });
+}
+
+Status SessionImpl::set_note(EventId e, std::string_view text) {
+  return keep_mark(e, [&] { tables_.put_note(e, text); });
 }
 
 }  // namespace peel

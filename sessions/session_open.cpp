@@ -45,6 +45,7 @@ const std::vector<NeededTable>& needed() {
       {"error", {"event", "type", "message"}},
       {"loss", {"name", "count", "meaning"}},
       {"bookmark", {"event", "text"}},
+      {"note", {"id", "event", "text"}},
   };
   return tables;
 }

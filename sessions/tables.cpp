@@ -64,6 +64,7 @@ bool Tables::refresh(ReadConnection& db, std::string* trouble) {
   changed |= read_output(db);
   changed |= read_losses(db);
   changed |= read_bookmarks(db);
+  changed |= read_notes(db);
   if (const std::string failure = db.take_failure(); !failure.empty()) {
     fault("the file is damaged, some of its small tables could not be read: " + failure);
   }
@@ -399,6 +400,22 @@ bool Tables::read_bookmarks(ReadConnection& db) {
   }
   if (fresh == bookmarks_) return false;
   bookmarks_ = std::move(fresh);
+  return true;
+}
+
+bool Tables::read_notes(ReadConnection& db) {
+  std::map<uint32_t, std::string> fresh;
+  ReadStatement s(db, "SELECT event, text FROM note WHERE event IS NOT NULL ORDER BY id");
+  for (size_t n = 0; s.step() && budget("note", n); ++n) {
+    std::string& text = fresh[id_of(s, 0)];
+    text += (text.empty() ? "" : "\n") + s.text(1);
+  }
+  std::unique_lock lock(mutex_);
+  for (const auto& [event, text] : unsaved_notes_) {
+    if (text) fresh[event] = *text; else fresh.erase(event);
+  }
+  if (fresh == notes_) return false;
+  notes_ = std::move(fresh);
   return true;
 }
 

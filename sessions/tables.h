@@ -61,9 +61,13 @@ class Tables {
   std::vector<Bookmark> bookmarks() const;
   /// Shown from now on; the file is not touched.
   void put_bookmark(EventId, std::string_view text, bool present);
+  std::vector<Note> notes() const;
+  void put_note(EventId, std::string_view text);  // "" removes it
   /// Those that are only in memory, by event; nothing = to be removed.
-  std::map<uint32_t, std::optional<std::string>> unsaved_bookmarks() const;
-  void bookmarks_saved();
+  using Unsaved = std::map<uint32_t, std::optional<std::string>>;
+  Unsaved unsaved_bookmarks() const;
+  Unsaved unsaved_notes() const;
+  void marks_saved();
 
  private:
   template <class Row>
@@ -88,6 +92,7 @@ class Tables {
   bool read_output(ReadConnection&);
   bool read_losses(ReadConnection&);
   bool read_bookmarks(ReadConnection&);
+  bool read_notes(ReadConnection&);
   void fault(const std::string& sentence);
   bool budget(const char* table, uint64_t rows);
 
@@ -119,8 +124,8 @@ class Tables {
   std::vector<Raised> raised_;  // by event
   std::vector<Output> output_;
   std::vector<Loss> losses_;
-  std::map<uint32_t, std::string> bookmarks_;
-  std::map<uint32_t, std::optional<std::string>> unsaved_bookmarks_;  // nothing = removed
+  std::map<uint32_t, std::string> bookmarks_, notes_;
+  Unsaved unsaved_bookmarks_, unsaved_notes_;
 };
 
 }  // namespace peel

@@ -173,14 +173,37 @@ void Tables::put_bookmark(EventId event, std::string_view text, bool present) {
   }
 }
 
-std::map<uint32_t, std::optional<std::string>> Tables::unsaved_bookmarks() const {
+std::vector<Note> Tables::notes() const {
+  std::shared_lock lock(mutex_);
+  std::vector<Note> out;
+  for (const auto& [event, text] : notes_) out.push_back({EventId{event}, text});
+  return out;
+}
+
+void Tables::put_note(EventId event, std::string_view text) {
+  std::unique_lock lock(mutex_);
+  if (text.empty()) {
+    notes_.erase(event.value);
+    unsaved_notes_[event.value] = std::nullopt;
+  } else {
+    notes_[event.value] = unsaved_notes_[event.value].emplace(text);
+  }
+}
+
+Tables::Unsaved Tables::unsaved_notes() const {
+  std::shared_lock lock(mutex_);
+  return unsaved_notes_;
+}
+
+Tables::Unsaved Tables::unsaved_bookmarks() const {
   std::shared_lock lock(mutex_);
   return unsaved_bookmarks_;
 }
 
-void Tables::bookmarks_saved() {
+void Tables::marks_saved() {
   std::unique_lock lock(mutex_);
   unsaved_bookmarks_.clear();
+  unsaved_notes_.clear();
 }
 
 }  // namespace peel

@@ -3,6 +3,7 @@
 #include <map>
 
 #include "sessions/op_report.h"
+#include "sessions/saved.h"
 #include "sessions/show.h"
 #include "sessions/why_terms.h"
 
@@ -197,6 +198,9 @@ std::string why_text(const Session& s, const Why& w, bool markdown) {
   if (!w.explained) body += "  not explained: the recorded set differs from what the formula gives\n";
   std::string onion;
   onion_lines(s, w, &onion);
+  std::vector<NodeId> made;
+  for (const OnionLayer& l : w.onion) made.insert(made.end(), l.nodes.begin(), l.nodes.end());
+  onion += saved_lines(s, made, w.event);
 
   const std::string to = w.slot >= 0 && e.kind != Kind::kMissingKernel ? " -> " + name_of(s, e.key) : "";
   if (markdown) {

@@ -15,7 +15,7 @@ constexpr int64_t kNullCell = INT64_MIN;
 constexpr int64_t cell(uint32_t id) { return id ? static_cast<int64_t>(id) : kNullCell; }
 
 /// The big tables: integers only, many rows.
-enum class Table : uint8_t { kEvent, kArgument, kResult, kTensor, kTensorMeta, kWrite, kNode, kEdge, kNodeRun, kStack, kTableSlot, kOpMask, kRegistration, kMemoryEvent, kSegment, kBlock, kGpuKernel, kGpuCopy,
+enum class Table : uint8_t { kEvent, kArgument, kResult, kTensor, kTensorMeta, kWrite, kNode, kEdge, kSaved, kNodeRun, kStack, kTableSlot, kOpMask, kRegistration, kMemoryEvent, kSegment, kBlock, kGpuKernel, kGpuCopy,
   kGpuSet, kGpuRuntime, kGpuDriver, kGpuSync, kGpuEvent, kGpuMemory, kGpuPool, kGraphNode, kCount };
 struct TableShape {
   const char* name;
@@ -25,7 +25,7 @@ struct TableShape {
 };
 constexpr TableShape kTableShapes[] = {
     {"event", 14, false, true},      {"argument", 9, true, false}, {"result", 9, true, false}, {"tensor", 6, false, true},
-    {"tensor_meta", 8, false, true}, {"write", 5, false, false},   {"node", 9, false, true},   {"edge", 4, false, false},
+    {"tensor_meta", 8, false, true}, {"write", 5, false, false},   {"node", 9, false, true},   {"edge", 4, false, false},      {"saved", 8, false, false},
     {"node_run", 5, false, true},    {"stack", 5, false, true},    {"table_slot", 5, false, false}, {"op_mask", 4, false, false},
     {"registration", 5, false, false},
     {"memory_event", 13, false, true}, {"segment", 11, false, false}, {"block", 6, false, false},

@@ -384,6 +384,18 @@ void AutogradPanel::draw_details(Context& c, const Area& a) {
     if (h) c.tensor = d.variable;
     y += u(21);
   }
+  if (!d.saved.empty()) head(d.saved_head);
+  for (size_t i = 0; i < d.saved.size(); i++) {
+    const auto& v = d.saved[i];
+    const Hit h = v.tensor ? hit(("detail/saved/" + std::to_string(i)).c_str(), x - u(4), y, w + u(4), u(20)) : Hit();
+    if (h.hovered) pen.fill(x - u(6), y, w + u(10), u(20), theme::color(p.hover), u(theme::kRadius));
+    const float t = pen.text_cut(Type::kMono, x, base_of(y, u(20)), w, p.text, v.text);
+    if (t + u(24) < w) pen.text_cut(Type::kSmall, x + t + u(8), base_of(y, u(20)), w - t - u(8), v.event ? p.text : p.dim, v.note);
+    tip(h, v.text + "  " + v.note + (v.event ? "\nWritten since it was saved, by hop " + count_text(v.event.value) + ": backward refuses it. Right click: go there." : "") + "\nClick: this tensor's life.");
+    if (h) c.tensor = v.tensor, c.commands->run("tensor.show");
+    if (h.right_clicked && v.event) c.select(v.event), seen_selection_ = c.selection_changes;
+    y += u(21);
+  }
   if (!d.passes_to.empty()) head("Passes the gradient to");
   for (size_t i = 0; i < d.passes_to.size(); i++) row("to/" + std::to_string(i), d.passes_to[i].text, d.passes_to[i].note, "", {}, d.passes_to[i].node);
   if (!d.comes_from.empty()) head("Gets it from");

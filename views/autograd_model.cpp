@@ -5,6 +5,9 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "sessions/memory.h"
+#include "sessions/saved.h"
+
 namespace peel::views {
 namespace {
 
@@ -255,6 +258,36 @@ AutogradModel make_autograd_model(const Session& s, NodeId focus, const Autograd
   return m;
 }
 
+namespace {
+
+void describe_saved(const Session& s, NodeDetails& d, size_t shown) {
+  const auto saved = s.saved_of(d.node);
+  if (saved.empty()) return;
+  const auto changed = changed_since_saved(s, d.node, {});
+  std::map<uint64_t, uint64_t> storages;  // each counts once
+  for (const Saved& v : saved) {
+    const auto row = v.tensor ? s.tensor(v.tensor) : std::nullopt;
+    if (row && row->storage) storages[row->storage] = v.bytes;
+    if (d.saved.size() >= shown) continue;
+    NodeDetails::Link link{{}, {}, saved_name(v), "", v.tensor};
+    if (v.tensor) link.text += " " + tensor_name(v.tensor);
+    std::string note = v.dtype.empty() ? "" : dtype_brief(v.dtype) + v.shape;
+    const auto add = [&](const std::string& t) { note += (note.empty() || t.empty() ? "" : ", ") + t; };
+    if (v.version >= 0) add("version " + std::to_string(v.version));
+    for (const ChangedSaved& c : changed)
+      if (c.saved.tensor == v.tensor && c.saved.name == v.name && c.saved.list_index == v.list_index) add("later " + std::to_string(c.version)), link.event = c.write.event;
+    add(saved_note(v));
+    link.note = note;
+    d.saved.push_back(std::move(link));
+  }
+  uint64_t bytes = 0;
+  for (const auto& [storage, size] : storages) bytes += size;
+  d.saved_head = "Saves " + plural(saved.size(), "tensor") + (bytes ? ", " + bytes_text(static_cast<int64_t>(bytes)) : "");
+  if (saved.size() > shown) d.saved.push_back({{}, {}, "and " + count_text(saved.size() - shown) + " more", ""});
+}
+
+}  // namespace
+
 NodeDetails node_details(const Session& s, NodeId id, const AutogradModel& m) {
   NodeDetails d;
   const Node n = s.node(id);
@@ -282,6 +315,7 @@ NodeDetails node_details(const Session& s, NodeId id, const AutogradModel& m) {
   for (const Edge& e : s.edges(id))
     if (e.next) d.passes_to.push_back({e.next, s.node(e.next).event, text(e.next), "input " + std::to_string(e.next_input)});
   constexpr size_t kShown = 8;
+  describe_saved(s, d, kShown);
   const auto users = s.users(id);
   for (size_t i = 0; i < users.size() && i < kShown; i++) d.comes_from.push_back({users[i], s.node(users[i]).event, text(users[i]), ""});
   if (users.size() > kShown) d.comes_from.push_back({{}, {}, "and " + count_text(users.size() - kShown) + " more", ""});

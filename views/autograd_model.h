@@ -62,6 +62,7 @@ struct NodeDetails {
     EventId event;
     std::string text;        // "AddmmBackward0 #7"
     std::string note;        // "input 0"
+    TensorId tensor = {};
   };
   NodeId node;
   std::string name, sequence;     // "sequence number 8"
@@ -72,6 +73,8 @@ struct NodeDetails {
   TensorId variable;
   std::string parameter;          // a leaf's name
   std::vector<Link> passes_to, comes_from;
+  std::vector<Link> saved;        // what it keeps for backward: `_saved_self t5`, "f32[8,16], version 0, 512 B"
+  std::string saved_head;         // "Saves 3 tensors, 1.5 KiB"
   uint32_t runs = 0;
   EventId run;                    // in the graph's backward
   std::string run_text;           // "Ran in backward, 6th of 10"

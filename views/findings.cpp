@@ -17,7 +17,7 @@ constexpr float kRowHeight = 27, kWordWidth = 64;
 class FindingsPanel : public Panel {
  public:
   const char* title() const override { return "Findings"; }
-  const char* help() const override { return "What to look at: exceptions, missing kernels, where gradients stop, what was lost, bookmarks."; }
+  const char* help() const override { return "What to look at: exceptions, missing kernels, where gradients stop, saved tensors that were written, what was lost, bookmarks, notes."; }
   void session_changed(Context&) override {
     work_.stop();
     found_ = {}, asked_ = 0, have_ = false, at_ = {};
@@ -47,7 +47,7 @@ void FindingsPanel::refresh(const Context& c) {
   if (auto fresh = work_.take()) found_ = std::move(*fresh), have_ = true, at_ = {};
   const uint64_t generation = c.session->generation();
   if (work_.busy() || (have_ && generation == asked_)) return;
-  if (have_ && found_.complete) {  // nothing but bookmarks can change
+  if (have_ && found_.complete) {  // nothing but bookmarks and notes can change
     asked_ = generation;
     refresh_notes(*c.session, found_);
     if (at_.row >= found_.rows.size()) at_ = {};
@@ -85,6 +85,7 @@ void FindingsPanel::follow(Context& c, size_t row) {
   at_.next = at_.row == row && !f.events.empty() ? (at_.next + 1) % f.events.size() : 0;
   at_.row = row;
   if (!f.events.empty()) c.select(f.events[at_.next]);
+  if (f.tensor) c.tensor = f.tensor;  // its life is what the row is about
 }
 
 bool FindingsPanel::run(Context& c, std::string_view id) {
@@ -147,7 +148,7 @@ void FindingsPanel::draw(Context& c) {
   const float foot = u(22);
   const Area list{a.x - u(theme::kPadX), a.y - u(2), a.w + 2 * u(theme::kPadX), std::max(u(kRowHeight), a.h - foot)};
   if (found_.rows.empty()) {
-    pen.empty({a.x, a.y, a.w, a.h - foot}, "Nothing stands out", "No exception, no missing kernel, no gradient that stops. M sets a bookmark at the selected hop.");
+    pen.empty({a.x, a.y, a.w, a.h - foot}, "Nothing stands out", "No exception, no missing kernel, no gradient that stops. M sets a bookmark at the selected hop, Shift+M a note.");
   } else {
     list_.begin("findings", list, static_cast<int64_t>(found_.rows.size()), u(kRowHeight));
     const Pen inner;

@@ -5,8 +5,9 @@
 #include <unordered_map>
 
 #include "sessions/memory.h"
-#include "views/findings_hidden.h"
 #include "sessions/op_report.h"
+#include "sessions/saved.h"
+#include "views/findings_hidden.h"
 #include "views/gradient_stops.h"
 
 namespace peel::views {
@@ -56,6 +57,36 @@ void find_notes(const Session& s, std::vector<Finding>& out) {
     if (b.text.empty()) say(f.sentence, "bookmark at "), code(f.sentence, hop_name(s, b.event));
     else say(f.sentence, "“" + b.text + "”");
     add_event(f, b.event);
+    out.push_back(std::move(f));
+  }
+  for (const Note& n : s.notes()) {
+    Finding f{Finding::Kind::kNote, {}, n.event};
+    say(f.sentence, "“" + n.text.substr(0, n.text.find('\n')) + "” at ");
+    code(f.sentence, hop_name(s, n.event));
+    f.hover = n.text;
+    add_event(f, n.event);
+    out.push_back(std::move(f));
+  }
+}
+
+/// Why backward refused: what its node saved was written in between. `run`: a node's run that an exception left.
+void find_changed(const Session& s, EventId run, std::vector<Finding>& out) {
+  constexpr size_t kMost = 200;
+  const auto ran = s.run_of(run);
+  if (!ran || out.size() > kMost) return;
+  for (const ChangedSaved& c : changed_since_saved(s, ran->node, run)) {
+    Finding f{Finding::Kind::kChanged, {}, c.write.event};
+    f.tensor = c.saved.tensor;
+    code(f.sentence, tensor_name(c.saved.tensor));
+    say(f.sentence, " was saved by ");
+    say(f.sentence, std::string(s.node_name(ran->node)), true);
+    say(f.sentence, " at version " + std::to_string(c.saved.version) + " (hop " + count_text(c.made.value) + ") and then written by ");
+    code(f.sentence, hop_name(s, c.write.event));
+    const std::string line = line_of(s, c.write.event), made = line_of(s, c.made);
+    say(f.sentence, (line.empty() ? "" : " at " + line) + ": version " + std::to_string(c.version) + ", so backward refused it");
+    f.hover = "Saved as " + saved_name(c.saved) + (made.empty() ? "" : " at " + made) + ".\nWritten" + (line.empty() ? "" : " at " + line) + ".\nBackward ran the node at hop " + count_text(run.value) + ".";
+    for (const EventId e : {c.write.event, c.made, run}) add_event(f, e);
+    f.count = 1;
     out.push_back(std::move(f));
   }
 }
@@ -114,7 +145,11 @@ struct Pass {
 
   void see(const Event& e) {
     if (e.kind == Kind::kMissingKernel) see_missing(e);
-    if (e.kind == Kind::kBackwardNode && e.flags & kRaised && out.size() < 1000) find_failed_run(s, e, out);
+    if (e.kind == Kind::kBackwardNode && e.flags & kRaised && out.size() < 1000) {
+      const size_t before = out.size();
+      find_changed(s, e.id, out);
+      if (out.size() == before) find_failed_run(s, e, out);
+    }
     if (e.end == kOpen && !live) {
       auto& [deepest, count] = open[e.thread.value];
       if (!count++ || e.depth >= deepest.depth) deepest = e;

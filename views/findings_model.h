@@ -1,5 +1,5 @@
 // What a reader should look at: exceptions, failed look-ups, places where a gradient stops, contradictions,
-// what is missing from the recording, how the program ended, bookmarks. One pass over the hops plus a bounded
+// saved tensors that were written before backward, what is missing from the recording, how the program ended, bookmarks, notes. One pass over the hops plus a bounded
 // number of look-ups of arguments; meant for a background thread.
 #pragma once
 #include <atomic>
@@ -19,6 +19,7 @@ struct Finding {
   uint64_t count = 1;            // how often; `events` holds the first ones
   std::vector<EventId> events;
   std::string hover;
+  TensorId tensor;               // that it is about: shown in Tensor when the row is taken
 };
 /// "raised", "missing", "stop", ...
 const char* finding_word(Finding::Kind);
@@ -36,7 +37,7 @@ struct Findings {
 /// Runs SQL on the session's file; empty = not available.
 using Ask = std::function<Result<QueryTable>(const std::string& sql)>;
 
-/// Bookmarks come and go on a finished session: makes only their rows anew.
+/// Bookmarks and notes come and go on a finished session: makes only their rows anew.
 void refresh_notes(const Session&, Findings&);
 Findings find_all(const Session&, const Ask&, const std::atomic<bool>& cancelled);
 

@@ -15,7 +15,7 @@ using theme::u;
 class TensorPanel : public Panel {
  public:
   const char* title() const override { return "Tensor"; }
-  const char* help() const override { return "One tensor's life: birth, the mode then, uses, writes with version numbers, views."; }
+  const char* help() const override { return "One tensor's life: birth, the mode then, uses, writes with version numbers, views, the nodes that saved it."; }
   void session_changed(Context&) override {
     work_.stop();
     model_ = {}, asked_ = {}, at_ = {};

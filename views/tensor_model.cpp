@@ -4,6 +4,9 @@
 #include <optional>
 #include <set>
 
+#include "sessions/memory.h"
+#include "sessions/saved.h"
+
 namespace peel::views {
 namespace {
 
@@ -179,6 +182,25 @@ TensorModel make_tensor_model(const Session& s, TensorId t, EventId at) {
     plain_uses++;
     moments.push_back(std::move(o));
   }
+  // ---- what keeps it for backward, and when that was read
+  const auto saved = s.saved_by(t);
+  for (size_t i = 0; i < saved.size() && i < kMostUses; i++) {
+    const Saved& v = saved[i];
+    const Node n = s.node(v.node);
+    TensorMoment o{TensorMoment::Kind::kSaved, n.event ? n.event : n.found};
+    o.node = v.node;
+    say(o.words, "saved by "), code(o.words, std::string(n.name)), say(o.words, " as " + saved_name(v) + (v.version < 0 ? "" : ", version " + std::to_string(v.version)));
+    o.note = v.bytes ? "keeps " + bytes_text(static_cast<int64_t>(v.bytes)) : line_of(s, o.event);
+    place(o);
+    moments.push_back(o);
+    for (const NodeRun& r : s.runs(v.node)) {
+      TensorMoment read{TensorMoment::Kind::kRead, r.event};
+      read.node = v.node;
+      say(read.words, s.event(r.event).flags & kRaised ? "refused by " : "read by "), code(read.words, std::string(n.name)), say(read.words, " in backward");
+      place(read);
+      moments.push_back(std::move(read));
+    }
+  }
   std::stable_sort(moments.begin(), moments.end(), [](const TensorMoment& a, const TensorMoment& b) { return a.event < b.event; });
 
   // ---- fold plain uses when there are many: those near the selection stay
@@ -188,18 +210,22 @@ TensorModel make_tensor_model(const Session& s, TensorId t, EventId at) {
     const size_t from = here > kShownUses / 2 ? here - kShownUses / 2 : 0, to = from + kShownUses;
     std::vector<TensorMoment> kept;
     uint64_t run = 0;
+    bool plain = true;
     EventId run_first;
     auto close = [&] {
       if (!run) return;
       TensorMoment o{TensorMoment::Kind::kFolded, run_first};
-      say(o.words, plural(run, "use") + " folded");
+      say(o.words, plural(run, plain ? "use" : "moment") + " folded");
       place(o);
       kept.push_back(std::move(o));
-      m.uses_folded += run, run = 0;
+      m.uses_folded += run, run = 0, plain = true;
     };
     for (size_t i = 0; i < moments.size(); i++) {
-      if (moments[i].kind == TensorMoment::Kind::kUse && (i < from || i >= to)) {
+      const auto kind = moments[i].kind;
+      const bool use = kind == TensorMoment::Kind::kUse;
+      if ((use || kind == TensorMoment::Kind::kSaved || kind == TensorMoment::Kind::kRead) && (i < from || i >= to)) {
         if (!run++) run_first = moments[i].event;
+        plain &= use;
         continue;
       }
       close();
@@ -208,11 +234,12 @@ TensorModel make_tensor_model(const Session& s, TensorId t, EventId at) {
     close();
     moments = std::move(kept);
   }
+  m.birth = first.event;
   m.moments.push_back(std::move(first));
   for (TensorMoment& o : moments) m.moments.push_back(std::move(o));
   TensorMoment end{TensorMoment::Kind::kEnd, {}};
   if (row->death == kOpen || row->death < 0) say(end.words, uses.size() >= kMostUses ? "more uses than are read here; death unknown" : "death unknown: the recorder does not see when a tensor is freed");
-  else say(end.words, "died at " + duration(row->death));
+  else say(end.words, "died at " + duration(row->death)), end.note = "its memory was given back";
   m.moments.push_back(std::move(end));
   m.others.assign(others.begin(), others.end());
 
@@ -228,6 +255,7 @@ TensorModel make_tensor_model(const Session& s, TensorId t, EventId at) {
   if (row->base) say(p, " as a view of " + tensor_name(row->base));
   say(p, own_writes ? "; its storage was written " + (own_writes == 1 ? std::string("once") : count_text(own_writes) + " times") : "; nothing wrote it");
   if (own_writes && bumped < own_writes) say(p, ", " + count_text(own_writes - bumped) + " without a version bump");
+  if (!saved.empty()) say(p, ", " + plural(saved.size(), "node") + " saved it");
   say(p, plain_uses ? ", " + plural(plain_uses, "call") + (plain_uses == 1 ? " used it." : " used it.") : ".");
   return m;
 }

@@ -1,4 +1,5 @@
-// One tensor's life, as moments in order: how it came, who used it, who wrote its storage, what views there are.
+// One tensor's life, as moments in order: how it came, who used it, who wrote its storage, what views there are, which
+// nodes saved it and read it again in backward.
 #pragma once
 #include <string>
 #include <vector>
@@ -8,11 +9,12 @@
 namespace peel::views {
 
 struct TensorMoment {
-  enum class Kind : uint8_t { kBirth, kFirstSeen, kUse, kWrite, kView, kFolded, kEnd } kind;
+  enum class Kind : uint8_t { kBirth, kFirstSeen, kUse, kWrite, kView, kSaved, kRead, kFolded, kEnd } kind;
   EventId event;            // 0 = leads nowhere
   Parts words;              // "born in addmm"
   std::string note;         // "as mat1", "train.py:17"
   TensorId tensor;          // another tensor that this is about (a view, the base)
+  NodeId node;              // that saved it
   bool current = false;     // the selected hop, or one inside of it
   bool later = false;       // after the selected hop: drawn fainter
 };
@@ -26,6 +28,7 @@ struct TensorModel {
   std::vector<TensorId> others;     // tensors that share its storage, as far as writes and bases show
   std::vector<TensorMoment> moments;
   uint64_t uses_folded = 0;
+  EventId birth;            // or the first hop that met it
   bool known = false;       // the session has a row for it
 };
 

@@ -1,6 +1,7 @@
 #include "views/trace.h"
 
 #include <algorithm>
+#include <map>
 
 #include "imgui_internal.h"
 #include "imgui_stdlib.h"
@@ -34,6 +35,7 @@ class TracePanel : public Panel {
     model_.reset(c.session);
     filter_.set(nullptr, ""), find_.set(nullptr, "");
     loops_.stop(), loops_for_ = 0, loops_at_ = -10;
+    marks_.clear(), marks_for_ = 0;
     list_ = VirtualList(), cursor_ = 0, seen_selection_ = 0, finding_ = false;
   }
   bool busy() const override { return working_ || filter_.busy() || find_.busy() || loops_.busy(); }
@@ -53,6 +55,8 @@ class TracePanel : public Panel {
   void draw_strip(const Pen&, const Columns&, const TraceRow&, float cy) const;
   void pick(Context&, const TraceRow&);
   void draw_menu(Context&);
+  void read_marks(const Session&);
+  const std::string* draw_mark(const Pen&, const TraceRow&, float x, float cy) const;
   void move(Context&, int64_t by);
 
   TraceModel model_;
@@ -60,6 +64,8 @@ class TracePanel : public Panel {
   uint64_t cursor_ = 0;              // key of the marked row: the selected hop, or a group
   uint64_t seen_selection_ = 0;
   bool working_ = false;
+  std::map<EventId, std::pair<std::string, bool>> marks_;  // text; a note?
+  uint64_t marks_for_ = 0;
   Matches filter_, find_;
   Background<std::vector<TraceStretch>> loops_;
   uint64_t loops_for_ = 0;   // generation that they were looked for in
@@ -145,6 +151,7 @@ void TracePanel::draw(Context& c) {
     else pen.empty({a.x, body.y, a.w, body.h}, "The recording holds no hop", "The program called no operator after its first import of torch.");
     return;
   }
+  read_marks(*c.session);
   list_.begin("##rows", body, int64_t(model_.rows()), row_height);
   {
     const Pen inner;
@@ -158,7 +165,7 @@ void TracePanel::draw(Context& c) {
   draw_menu(c);
 }
 
-// What the right button offers on a row: filters made from it, and the copy.
+// What the right button offers on a row: filters made from it, its tensor, marks and copies.
 void TracePanel::draw_menu(Context& c) {
   if (open_menu_) ImGui::OpenPopup("##row"), open_menu_ = false;
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(u(8), u(8)));
@@ -181,7 +188,7 @@ void TracePanel::draw_menu(Context& c) {
   }
   draw_compare_menu(c, {menu_.name, e.thread, menu_.first, menu_.last});
   ImGui::Separator();
-  for (const char* id : {"edit.bookmark", "edit.copy"})
+  for (const char* id : {"tensor.show", "tensor.birth", "edit.bookmark", "edit.note", "edit.copy", "copy.text", "copy.markdown", "copy.sql", "copy.python"})
     if (const Command* command = c.commands->find(id); command && ImGui::MenuItem(command->title)) c.commands->run(id);
   ImGui::EndPopup();
 }
@@ -299,6 +306,7 @@ void TracePanel::draw_row(Context& c, const Pen& pen, const Area& a, const Colum
   for (int d = 0; d < r.depth; d++) pen.vline(a.x + float(d) * u(theme::kIndent) + u(4), y, h, color(p.line));
   if (r.expandable) pen.caret(x, cy, r.expanded, color(r.kind == Kind::kRedispatch ? p.faint : p.dim));
 
+  const std::string* note = draw_mark(pen, r, a.x - pad, cy);
   const float name_room = at.note - tx;
   float used = 0;
   if (!is_hop(r.kind)) {
@@ -366,6 +374,7 @@ void TracePanel::draw_row(Context& c, const Pen& pen, const Area& a, const Colum
     if (mouse >= at.layers && mouse < at.time - u(kTimeColumn)) t = r.path.empty() ? r.detail : "passed " + r.path;
     else if (mouse < at.note && text_width(Type::kMono, r.name) > name_room) t = r.name;
     else if (at.node > 0 && mouse >= at.node) t = !r.error.empty() ? r.error : r.node.empty() ? "" : r.inside ? r.node + ", and " + plural(r.inside, "node") + " inside" : r.node;
+    if (note && !note->empty() && (t.empty() || mouse < at.note)) t = *note + (t.empty() ? "" : "\n" + t);
     tip(over, t);
   }
   ImGui::PopID();
@@ -381,6 +390,30 @@ void TracePanel::draw_row(Context& c, const Pen& pen, const Area& a, const Colum
   } else if (over.double_clicked && !on_caret) {
     model_.set_expanded(row, !r.expanded);
   }
+}
+
+void TracePanel::read_marks(const Session& s) {
+  if (marks_for_ == s.generation()) return;
+  marks_for_ = s.generation();
+  marks_.clear();
+  for (Bookmark& b : s.bookmarks()) marks_[b.event] = {std::move(b.text), false};
+  for (Note& n : s.notes()) marks_[n.event] = {std::move(n.text), true};
+}
+
+// A bookmark is a ribbon, a note a speech bubble, left of everything. Returns the text, null = no mark.
+const std::string* TracePanel::draw_mark(const Pen& pen, const TraceRow& r, float x, float cy) const {
+  const auto mark = is_hop(r.kind) ? marks_.find(r.event) : marks_.end();
+  if (mark == marks_.end()) return nullptr;
+  const ImU32 ink = color(theme::palette().focus);
+  const float w = u(7), h = u(8), l = x + u(1), t = cy - h / 2;
+  if (mark->second.second) {
+    pen.fill(l, t, w, u(6), ink, u(1.5f));
+    pen.dl->AddTriangleFilled({l + u(1), t + u(5)}, {l + u(4), t + u(5)}, {l + u(1), t + u(9)}, ink);
+  } else {
+    pen.dl->AddTriangleFilled({l, t}, {l + w, t}, {l, t + h}, ink);
+    pen.dl->AddTriangleFilled({l + w, t}, {l + w, t + h}, {l, t}, ink);
+  }
+  return &mark->second.first;
 }
 
 void TracePanel::pick(Context& c, const TraceRow& r) {

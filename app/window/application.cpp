@@ -10,6 +10,7 @@
 #include "imgui_internal.h"
 #include "views/memory_source.h"
 #include "views/pen.h"
+#include "views/tensor_model.h"
 #include "views/words.h"
 
 namespace peel::app {
@@ -213,6 +214,41 @@ void Application::toggle_bookmark() {
   const Status s = session_->set_bookmark(context_.selected, "", !marked);
   if (!s) say(s.error());
   else say((marked ? "Bookmark taken away from hop " : "Bookmarked hop ") + views::count_text(context_.selected.value) + ".");
+}
+
+void Application::write_note(const std::string& text) {
+  if (!session_ || !context_.selected) return;
+  const Status s = session_->set_note(context_.selected, text);
+  say(!s ? s.error() : (text.empty() ? "No note at hop " : "Note kept at hop ") + views::count_text(context_.selected.value) + (text.empty() ? " any more." : "."));
+}
+
+void Application::show_tensor() {
+  if (!session_) return;
+  if (!context_.tensor) context_.tensor = views::tensor_for(*session_, context_.selected);
+  if (!context_.tensor) return say("This hop takes and returns no tensor.");
+  focus_panel("Tensor");
+}
+
+void Application::go_to_birth() {
+  if (!session_ || !context_.selected) return;
+  const TensorId t = context_.tensor ? context_.tensor : views::tensor_for(*session_, context_.selected);
+  const auto row = t ? session_->tensor(t) : std::nullopt;
+  if (!row) return say("This hop takes and returns no tensor.");
+  const EventId to = row->birth ? row->birth : row->first;
+  if (!to) return say(views::tensor_name(t) + " was made where no hop tells of it.");
+  if (!row->birth) say(views::tensor_name(t) + " was made before the recording or outside of any hop: this hop met it first.");
+  const bool told = !row->birth;
+  const std::string notice = context_.notice;
+  context_.select(to);
+  if (told) say(notice);
+  context_.tensor = t;  // its life stays in sight
+}
+
+void Application::copy_as(CallForm form) {
+  if (!session_ || !context_.selected) return;
+  const Result<std::string> text = call_text(*session_, context_.selected, form);
+  if (text) copy(*text);
+  else say(text.error().substr(0, 1) == "h" ? "H" + text.error().substr(1) + "." : text.error() + ".");
 }
 
 void Application::go_difference(bool forward) {

@@ -11,6 +11,7 @@
 #include "app/window/program_handle.h"
 #include "app/window/settings.h"
 #include "app/window/window.h"
+#include "sessions/call_text.h"
 #include "views/guide.h"
 #include "views/panel.h"
 #include "views/stepping.h"
@@ -68,6 +69,10 @@ class Application {
   Debugging& debugging() { return *debugging_; }
   void go_to(EventId);
   void toggle_bookmark();
+  void write_note(const std::string& text);  // at the selected hop; "" takes it away
+  void show_tensor();                        // the selection's, in front
+  void go_to_birth();
+  void copy_as(CallForm);                    // the selected call
   void go_difference(bool forward);
   void set_span(bool second);  // "Set A", "Set B": the stretch around the selection
   void clear_spans();

@@ -50,6 +50,13 @@ void register_commands(Application& a) {
          nullptr});
   t.add({"edit.bookmark", "Bookmark", "Marks the selected hop, or takes the mark away; Findings lists the marks.", "Edit", {ImGuiKey_M}, placed,
          [&a] { a.toggle_bookmark(); }, nullptr});
+  t.add({"edit.note", "Note…", "Writes a note at the selected hop, kept in the session; Findings and Trace show it.", "Edit", {kShift | ImGuiKey_M}, placed, dialog(Dialogs::Kind::kNote), nullptr});
+  const struct { const char *id, *title, *help; CallForm form; } copies[] = {
+      {"copy.text", "Copy as text", "Copies what Why says of the selected hop.", CallForm::kText},
+      {"copy.markdown", "Copy as Markdown", "Copies what Why says of the selected hop, for an issue report.", CallForm::kMarkdown},
+      {"copy.sql", "Copy as SQL", "Copies a query that selects the hop with its arguments and results.", CallForm::kSql},
+      {"copy.python", "Copy as Python", "Copies a small program that repeats the selected call on stock PyTorch.", CallForm::kPython}};
+  for (const auto& f : copies) t.add({f.id, f.title, f.help, "Edit", {}, placed, [&a, form = f.form] { a.copy_as(form); }, nullptr});
 
   // Go
   t.add({"step.into", "Step into", "Goes to the next hop, at any depth.", "Go", {ImGuiKey_I, ImGuiKey_F11}, placed, step(Step::kInto), nullptr, "", true});
@@ -63,6 +70,9 @@ void register_commands(Application& a) {
   t.add({"go.hop", "Go to hop…", "Asks for the number of a hop and selects it.", "Go", {kCtrl | ImGuiKey_G}, open, dialog(Dialogs::Kind::kGoTo), nullptr});
   t.add({"go.find", "Find…", "Looks for a hop by the words of the filter language; Enter goes to the next one.", "Go", {kCtrl | ImGuiKey_F}, open, focus_field("find"), nullptr});
   t.add({"go.filter", "Filter…", "Shows only the hops that match; what was hidden is counted.", "Go", {kCtrl | ImGuiKey_L}, open, focus_field("filter"), nullptr});
+
+  t.add({"tensor.show", "Its tensor", "Shows the life of the tensor that the selected hop returns or takes.", "Go", {ImGuiKey_T}, placed, [&a] { a.show_tensor(); }, nullptr});
+  t.add({"tensor.birth", "Birth of its tensor", "Goes to the hop that made the tensor which Tensor shows.", "Go", {kShift | ImGuiKey_T}, placed, [&a] { a.go_to_birth(); }, nullptr});
 
   // Compare
   auto comparable = [&a, &c] { return a.session() && !c.compare.other && c.selected; };

@@ -30,6 +30,9 @@ void Dialogs::open(Kind k) {
     std::error_code ignored;
     text_ = std::filesystem::current_path(ignored).string() + "/";
   }
+  if (k == Kind::kNote && app_.session()) {
+    for (const Note& n : app_.session()->notes()) if (n.event == app_.context().selected) text_ = n.text;
+  }
 }
 void Dialogs::close() {
   kind_ = Kind::kNone;
@@ -71,6 +74,7 @@ void Dialogs::draw() {
     case Kind::kOpen: return draw_open();
     case Kind::kAbout: return draw_about();
     case Kind::kSave: return draw_save();
+    case Kind::kNote: return draw_note();
   }
 }
 
@@ -275,6 +279,28 @@ void Dialogs::draw_go_to() {
     ImGui::SetKeyboardFocusHere(-1);
   }
   if (!error_.empty()) ImGui::TextWrapped("%s", error_.c_str());
+  end();
+}
+
+// ---- note
+
+void Dialogs::draw_note() {
+  if (!begin("##note", 460, 0)) return;
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const Pen pen;
+  const EventId hop = app_.context().selected;
+  pen.text(Type::kSemi, at.x, base_of(at.y, u(22)), views::theme::palette().text, "Note at hop " + count_text(hop.value));
+  pen.note_right(at.x + ImGui::GetContentRegionAvail().x, base_of(at.y, u(22)), "Ctrl+Enter starts a line; an empty note is taken away");
+  ImGui::SetCursorScreenPos({at.x, at.y + u(28)});
+  if (!opened_) ImGui::SetKeyboardFocusHere();
+  const bool done = ImGui::InputTextMultiline("##text", &text_, {-1, u(84)}, ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_CtrlEnterForNewLine);
+  if (done) {
+    while (!text_.empty() && std::isspace(static_cast<unsigned char>(text_.back()))) text_.pop_back();
+    close();
+    ImGui::EndPopup();
+    app_.write_note(text_);
+    return;
+  }
   end();
 }
 

@@ -1,4 +1,4 @@
-// What opens over the panels: command palette, key help, go to hop, open, about, question before a run.
+// What opens over the panels: command palette, key help, go to hop, open, about, note, question before a run.
 #pragma once
 #include <string>
 #include <unordered_map>
@@ -12,7 +12,7 @@ class Application;
 
 class Dialogs {
  public:
-  enum class Kind { kNone, kPalette, kKeys, kGoTo, kOpen, kAbout, kSave };
+  enum class Kind { kNone, kPalette, kKeys, kGoTo, kOpen, kAbout, kSave, kNote };
   explicit Dialogs(Application& a) : app_(a) {}
   void open(Kind k);
   Kind shown() const { return kind_; }
@@ -39,6 +39,7 @@ class Dialogs {
   void draw_open();
   void draw_about();
   void draw_save();
+  void draw_note();
   void advance_index();
   std::vector<Entry> find(const std::string& words);
 

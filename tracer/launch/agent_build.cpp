@@ -27,7 +27,7 @@ constexpr const char* kBootstrapSource = "tracer/pytorch/sitecustomize.py";
 /// What generate.py wants compiled.
 struct Recipe {
   std::vector<std::string> sources, flags, link;
-  std::vector<std::string> gpu;  // arguments that make the GPU part; empty: there is none
+  std::vector<std::string> gpu, saved;  // arguments that make a part; empty: there is none
 };
 
 /// One builder at a time for an entry, over all processes.
@@ -79,7 +79,7 @@ Result<Recipe> read_recipe(const Python& python, const std::string& file) {
   const Result<Captured> run = capture({python.path, "-I", "-c",
                                         "import json,sys\n"
                                         "d=json.load(open(sys.argv[1]))\n"
-                                        "for k in ('sources','flags','link','gpu'):\n"
+                                        "for k in ('sources','flags','link','gpu','saved'):\n"
                                         "  for v in d[k]: sys.stdout.write(k+'\\0'+v+'\\0')\n",
                                         file});
   if (!run || run->status != 0) return Error{"cannot read " + file + ": " + (run ? last_line(run->err) : run.error())};
@@ -91,7 +91,7 @@ Result<Recipe> read_recipe(const Python& python, const std::string& file) {
     at = end + 1;
   }
   for (size_t i = 0; i + 1 < parts.size(); i += 2) {
-    auto& list = parts[i] == "sources" ? recipe.sources : parts[i] == "flags" ? recipe.flags : parts[i] == "link" ? recipe.link : recipe.gpu;
+    auto& list = parts[i] == "sources" ? recipe.sources : parts[i] == "flags" ? recipe.flags : parts[i] == "link" ? recipe.link : parts[i] == "gpu" ? recipe.gpu : recipe.saved;
     list.push_back(parts[i + 1]);
   }
   if (recipe.sources.empty()) return Error{file + " names nothing to compile"};
@@ -147,7 +147,8 @@ class Builder {
     const Result<Recipe> recipe = read_recipe(python_, folder_ + "/build.json");
     if (!recipe) return Error{recipe.error()};
     if (Status s = compile(*recipe); !s) return s;
-    if (Status s = build_gpu(*recipe); !s) return s;
+    if (Status s = build_part(recipe->saved, "saved", "compiling the table of saved tensors"); !s) return s;
+    if (Status s = build_part(recipe->gpu, "gpu", "compiling the GPU part"); !s) return s;
     if (Status s = link(*recipe); !s) return s;
     std::filesystem::remove_all(folder_ + "/objects", error);
     return {};
@@ -207,19 +208,19 @@ class Builder {
     return {};
   }
 
-  /// The GPU part is a library of its own: where it can't be built, all else is recorded, and gpu.txt says why.
-  Status build_gpu(const Recipe& recipe) {
-    if (recipe.gpu.empty()) return {};
-    const std::string made = folder_ + "/peel_gpu.so";
+  /// Parts are libraries of their own, peel_NAME.so: where one can't be built, all else is recorded, and NAME.txt says why.
+  Status build_part(const std::vector<std::string>& arguments, const std::string& name, const char* stage) {
+    if (arguments.empty()) return {};
+    const std::string made = folder_ + "/peel_" + name + ".so";
     Job job;
     job.command = compiler_.command;
-    job.command.insert(job.command.end(), recipe.gpu.begin(), recipe.gpu.end());
+    job.command.insert(job.command.end(), arguments.begin(), arguments.end());
     job.command.insert(job.command.end(), {"-o", made + ".new"});
-    job.log = folder_ + "/gpu.log";
-    tell(0, 1, "compiling the GPU part");
+    job.log = folder_ + "/" + name + ".log";
+    tell(0, 1, stage);
     const Result<JobsResult> run = run_jobs({job}, 1, [](int) {}, cancel_);
     if (run && run->cancelled) return Error{kCancelled};
-    if (!run || run->failed >= 0) return write_file(folder_ + "/gpu.txt", "the agent's GPU part could not be built (the compiler's words are in " + job.log + ")");
+    if (!run || run->failed >= 0) return write_file(folder_ + "/" + name + ".txt", "peel_" + name + ".so could not be built (the compiler's words are in " + job.log + ")");
     if (::rename((made + ".new").c_str(), made.c_str()) != 0) return Error{"cannot put the agent into " + folder_ + ": " + errno_text(errno)};
     return {};
   }

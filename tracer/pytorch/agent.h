@@ -49,7 +49,9 @@ constexpr uint32_t kMaxDepth = 1024;
 constexpr uint32_t kSeenNodes = 8192;
 constexpr uint32_t kStackCache = 2048;
 constexpr uint32_t kTlsCache = 64;
-constexpr uint32_t kNodeNames = 256;
+constexpr uint32_t kNodeClasses = 256;
+
+struct SavedClass;
 
 struct Values;
 /// The values of a hop, while its thread stands: typed or boxed.
@@ -82,7 +84,7 @@ struct Thread {
   struct SeenNode { const void* node; uint64_t sequence; } seen[kSeenNodes] = {};
   struct CachedStack { const void* code; const void* instruction; const void* check; uint32_t parent, id; } stacks[kStackCache] = {};
   struct CachedTls { uint64_t included, excluded, extra; uint32_t id; } tls[kTlsCache] = {};
-  struct NodeName { const void* type; uint32_t id; } node_names[kNodeNames] = {};
+  struct NodeClass { const void* type; uint32_t name; const SavedClass* saves; } node_classes[kNodeClasses] = {};
   struct ChainEntry { const void* code; const void* instruction; const void* check; uint32_t id; };
   std::vector<ChainEntry> chain;  // the last Python stack, outermost first
   struct CodeFile { const void* code; const void* check; std::string path; bool own; } files[64] = {};
@@ -135,6 +137,9 @@ uint64_t computed_keyset(const OpInfo*, const Thread*, uint64_t arguments);
 bool begin_node_run(Thread*, const void* node, int64_t graph_task);  // a hop of kind backward_node
 void record_missing(Thread*, OpInfo*, c10::DispatchKey);             // a look-up that is about to fail
 void put_ivalue(Thread*, uint32_t position, const c10::IValue&, uint64_t result_bit, Frame* result_of);
+uint32_t tensor_words(const c10::TensorImpl*);          // of its whole description
+void describe_tensor(wire::Tensor*, uint32_t words, uint32_t place, c10::TensorImpl*, uint16_t flags);
+uint16_t flags_of(const c10::TensorImpl*);
 
 // ---- nodes.cpp: autograd
 void find_nodes(Thread*, Frame*, c10::TensorImpl* result);   // nodes made since the hop began
@@ -172,6 +177,10 @@ Thread* spanning_thread();                            // this one, if spans are 
 
 // ---- modes.cpp
 void follow_modes();                                  // modes that Python enters become spans; once
+// ---- saved.cpp: what nodes keep for backward
+const char* load_saved_part(const char* path);        // null = done, else why not
+const SavedClass* saves(const char* type);            // of a class by its mangled name; null = not known
+void write_saved(Thread*, const void* node, const SavedClass*, bool made_here);
 
 // ---- memory.cpp
 void record_memory(Thread*, wire::Allocation);            // kind, time and stack are filled in

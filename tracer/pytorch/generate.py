@@ -3,7 +3,8 @@
     generate.py --torch FOLDER --out FOLDER --root FOLDER --parts N
 
 Reads the operator headers of that PyTorch (ATen/ops/*_ops.h) for names and C++ signatures, writes part<i>.cpp with
-one Thunk per distinct signature, and build.json: {"sources": [...], "flags": [...], "link": [...], "library": "..."}.
+one Thunk per distinct signature, saved_table.cpp with the fields in which autograd nodes keep tensors, and build.json:
+{"sources": [...], "flags": [...], "link": [...], "gpu": [...], "saved": [...], "library": "..."}.
 Imports nothing of PyTorch. Ends with status 1 and one sentence when the headers are not there.
 """
 import argparse
@@ -79,6 +80,61 @@ def gpu_part(torch, root, out):
             [x for f in folders for x in ("-isystem", f)] + [own, "-L" + lib, "-lc10_cuda", "-lc10", "-ldl", "-Wl,-rpath," + lib] + cxx_library()), ""
 
 
+NODE = re.compile(r"^struct (?:TORCH\w+ )?(\w+)(?: final)? : public (?:Node|TraceableFunction) \{", re.M)
+SAVED = re.compile(r"^  (SavedVariable|std::vector<SavedVariable>) (\w+);", re.M)
+NAMESPACE = re.compile(r"^namespace ([\w:]+) \{", re.M)
+
+
+def node_classes(include):
+    """{mangled name: (qualified name, [(field, is a list)])} of the node classes in PyTorch's headers, in order."""
+    found = {}
+    folder = os.path.join(include, "torch", "csrc", "autograd")
+    for path in [os.path.join(folder, "generated", "Functions.h")] + sorted(glob.glob(os.path.join(folder, "functions", "*.h"))):
+        if not os.path.exists(path):
+            continue
+        with open(path) as f:
+            text = f.read()
+        nodes = list(NODE.finditer(text))
+        for i, node in enumerate(nodes):
+            namespaces = NAMESPACE.findall(text, 0, node.start())
+            names = namespaces[-1].split("::") + [node.group(1)]
+            body = text[node.end():nodes[i + 1].start() if i + 1 < len(nodes) else len(text)]
+            # A class is declared twice, for Windows without its body.
+            fields = [(name, kind != "SavedVariable") for kind, name in SAVED.findall(body)]
+            found["N%sE" % "".join("%d%s" % (len(n), n) for n in names)] = ("::".join(names), fields)
+    return found
+
+
+def saved_part(include, root, out, flags):
+    """The arguments that make peel_saved.so: the table of tracer/pytorch/saved.h. Nothing of PyTorch is linked."""
+    fields, classes = [], []
+    for mangled, (name, saved) in node_classes(include).items():
+        classes.append('  {"%s", fields + %d, %d},\n' % (mangled, len(fields), len(saved)))
+        for field, is_list in saved:
+            getter = "_saved_" + (field[:-1] if field.endswith("_") else field)
+            fields.append('  {"%s", PEEL_OFFSET(%s, %s), %s},\n' % (getter, name, field, "true" if is_list else "false"))
+    path = os.path.join(out, "saved_table.cpp")
+    with open(path, "w") as f:
+        f.write("""// Generated.
+#include <torch/csrc/autograd/generated/Functions.h>
+#include "tracer/pytorch/saved.h"
+namespace peel::agent {
+template <class N, class F>
+static uint32_t offset(F N::*field) {
+  const N* n = reinterpret_cast<const N*>(4096);
+  return static_cast<uint32_t>(reinterpret_cast<uintptr_t>(&(n->*field)) - reinterpret_cast<uintptr_t>(static_cast<const torch::autograd::Node*>(n)));
+}
+#define PEEL_OFFSET(N, F) offset(&N::F)
+static const SavedField fields[] = {
+%s};
+static const SavedClass classes[] = {
+%s};
+extern "C" __attribute__((visibility("default"))) const SavedTable peel_saved_table = {classes, %d};
+}
+""" % ("".join(fields), "".join(classes), len(classes)))
+    return ["-shared"] + flags + [path]
+
+
 def split(items, n):
     size = (len(items) + n - 1) // n
     return [items[i * size:(i + 1) * size] for i in range(n)]
@@ -131,7 +187,7 @@ def main():
     if why_not:
         with open(os.path.join(a.out, "gpu.txt"), "w") as f:
             f.write(why_not)
-    json.dump({"gpu": gpu, "sources": [own] + sources, "flags": flags,
+    json.dump({"gpu": gpu, "saved": saved_part(include, a.root, a.out, flags), "sources": [own] + sources, "flags": flags,
                "link": ["-shared", "-L" + lib, "-ltorch_cpu", "-lc10", "-ltorch_python", "-ldl", "-Wl,-rpath," + lib] + cxx_library() + ["-Wl,--exclude-libs,libstdc++.a"],
                "library": os.path.join(a.out, "peel_agent.so")}, open(os.path.join(a.out, "build.json"), "w"), indent=1)
 

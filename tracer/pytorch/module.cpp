@@ -170,7 +170,7 @@ PyObject* put_fact(PyObject*, PyObject* args) {
   Py_RETURN_NONE;
 }
 
-/// A call of the GPU part: None, or why it could not be done.
+/// What a part of the agent answered: None, or why it could not be done.
 PyObject* asked(const char* why) {
   if (why) return PyUnicode_FromString(why);
   Py_RETURN_NONE;
@@ -182,6 +182,10 @@ PyObject* follow_cuda(PyObject*, PyObject* path) {
   const char* memory = gpu_part()->follow_allocator();
   if (memory) fact("memory", memory);
   return asked(gpu_part()->start_activity());
+}
+PyObject* follow_saved(PyObject*, PyObject* path) {
+  const char* text = PyUnicode_AsUTF8(path);
+  return text ? asked(load_saved_part(text)) : nullptr;
 }
 PyObject* gpu_activity(PyObject*, PyObject* on) {
   if (!gpu_part()) Py_RETURN_NONE;
@@ -201,6 +205,7 @@ PyObject* flush_gpu(PyObject*, PyObject*) {
 }
 
 PyMethodDef kMethods[] = {
+    {"follow_saved", &follow_saved, METH_O, "follow_saved(library): what nodes save is recorded from now on. None, or why not."},
     {"follow_cuda", &follow_cuda, METH_O, "follow_cuda(library): CUDA was initialised; its allocator and activity are recorded from now on. None, or why not."},
     {"gpu_activity", &gpu_activity, METH_O, "gpu_activity(on): takes CUPTI, or gives it back to another tool."},
     {"flush_gpu", &flush_gpu, METH_NOARGS, "Reports what GPUs have done by now."},

@@ -60,25 +60,25 @@ PyTypeObject* python_type(const Node* n) {
   return object ? Py_TYPE(object) : nullptr;
 }
 
-uint32_t name_of(Thread* t, const Node* n) {
+/// A node's class: its name as `grad_fn.name()` says it, without its namespace, and what it saves. Custom functions
+/// have the name of their Python class.
+const Thread::NodeClass& class_of(Thread* t, const Node* n) {
   const PyTypeObject* python = python_type(n);
   const void* key = python ? static_cast<const void*>(python) : &typeid(*n);
-  auto& c = t->node_names[(reinterpret_cast<uintptr_t>(key) >> 4) % kNodeNames];
-  if (c.type == key) return c.id;
-  const uint32_t id = intern(node_text(n));
-  c = {key, id};
-  return id;
+  auto& c = t->node_classes[(reinterpret_cast<uintptr_t>(key) >> 4) % kNodeClasses];
+  if (c.type != key) c = {key, intern(node_text(n)), saves(typeid(*n).name())};
+  return c;
 }
 
 void write_node(Thread* t, const Node* n, const c10::TensorImpl* output, bool late) {
   const auto& edges = n->next_edges_;
   const size_t count = std::min<size_t>(edges.size(), 2000);
-  const uint32_t name = name_of(t, n);
+  const Thread::NodeClass& of = class_of(t, n);
   const uint32_t words = wire::words_of(sizeof(wire::Node) + count * sizeof(wire::Edge));
   uint64_t* at = t->ring.reserve(words);
   if (!at) return;
   auto* r = reinterpret_cast<wire::Node*>(at);
-  r->head = {wire::RecordKind::kNode, static_cast<uint16_t>(words), name};
+  r->head = {wire::RecordKind::kNode, static_cast<uint16_t>(words), of.name};
   r->node = reinterpret_cast<uintptr_t>(n);
   r->sequence_nr = n->sequence_nr_;
   r->topological_nr = n->topological_nr_;
@@ -94,6 +94,7 @@ void write_node(Thread* t, const Node* n, const c10::TensorImpl* output, bool la
     e[i] = {reinterpret_cast<uintptr_t>(next), next ? next->sequence_nr_ : 0, edges[i].input_nr, 0};
   }
   t->ring.publish(words);
+  write_saved(t, n, of.saves, !late);
 }
 
 void notice_node(Thread* t, const Node* n) {

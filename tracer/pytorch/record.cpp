@@ -111,7 +111,7 @@ uint32_t current_tls(Thread* t) {
   return intern_tls(t, included, excluded, extra);
 }
 
-uint16_t tensor_flags(c10::TensorImpl* i, torch::autograd::AutogradMeta* m) {
+uint16_t tensor_flags(const c10::TensorImpl* i, const torch::autograd::AutogradMeta* m) {
   uint16_t f = 0;
   if (m) {
     if (m->grad_fn_) f |= wire::kHasGradFn | wire::kRequiresGrad;
@@ -135,16 +135,42 @@ inline uint8_t layout_of(const c10::TensorImpl* i) {
   }
 }
 
-/// A whole description: 64 bytes and 16 a dimension.
+inline size_t dims_of(const c10::TensorImpl* i) { return i->has_symbolic_sizes_strides_ ? 0 : std::min<size_t>(i->sizes_and_strides_.size(), 64); }
+
 void write_tensor(Thread* t, uint32_t place, c10::TensorImpl* i, uint16_t flags) {
-  const bool symbolic = i->has_symbolic_sizes_strides_;
-  size_t dims = symbolic ? 0 : i->sizes_and_strides_.size();
-  if (dims > 64) dims = 64;
-  const bool strides = !i->key_set_.has_any(c10::sparse_ks | c10::sparse_csr_ks);
-  const uint32_t words = kWords(sizeof(wire::Tensor)) + static_cast<uint32_t>(dims) * 2;
+  const uint32_t words = tensor_words(i);
+  uint64_t* at = t->ring.reserve(words);
+  if (!at) return;
+  describe_tensor(reinterpret_cast<wire::Tensor*>(at), words, place, i, flags);
+  t->ring.publish(words);
+}
+
+void write_undefined(Thread* t, uint32_t place) {
+  const uint32_t words = kWords(sizeof(wire::Tensor));
   uint64_t* at = t->ring.reserve(words);
   if (!at) return;
   auto* r = reinterpret_cast<wire::Tensor*>(at);
+  __builtin_memset(at, 0, sizeof *r);
+  r->head = {RecordKind::kTensor, static_cast<uint16_t>(words), place};
+  r->version = wire::kNoVersion;
+  r->flags = wire::kUndefined | wire::kNoSizes;
+  t->ring.publish(words);
+}
+
+inline bool is_undefined(const c10::TensorImpl* i) { return i == static_cast<const c10::TensorImpl*>(c10::UndefinedTensorImpl::singleton()); }
+inline torch::autograd::AutogradMeta* meta_of(const c10::TensorImpl* i) { return static_cast<torch::autograd::AutogradMeta*>(i->autograd_meta_.get()); }
+
+}  // namespace
+
+uint16_t flags_of(const c10::TensorImpl* i) { return tensor_flags(i, meta_of(i)); }
+
+/// 64 bytes and 16 a dimension.
+uint32_t tensor_words(const c10::TensorImpl* i) { return kWords(sizeof(wire::Tensor)) + static_cast<uint32_t>(dims_of(i)) * 2; }
+
+void describe_tensor(wire::Tensor* r, uint32_t words, uint32_t place, c10::TensorImpl* i, uint16_t flags) {
+  const bool symbolic = i->has_symbolic_sizes_strides_;
+  const size_t dims = dims_of(i);
+  const bool strides = !i->key_set_.has_any(c10::sparse_ks | c10::sparse_csr_ks);
   r->head = {RecordKind::kTensor, static_cast<uint16_t>(words), place};
   r->impl = reinterpret_cast<uintptr_t>(i);
   const c10::StorageImpl* storage = i->storage_.unsafeGetStorageImpl();
@@ -163,25 +189,7 @@ void write_tensor(Thread* t, uint32_t place, c10::TensorImpl* i, uint16_t flags)
     sizes[d] = i->sizes_and_strides_.size_at_unchecked(d);
     sizes[dims + d] = strides ? i->sizes_and_strides_.stride_at_unchecked(d) : 0;
   }
-  t->ring.publish(words);
 }
-
-void write_undefined(Thread* t, uint32_t place) {
-  const uint32_t words = kWords(sizeof(wire::Tensor));
-  uint64_t* at = t->ring.reserve(words);
-  if (!at) return;
-  auto* r = reinterpret_cast<wire::Tensor*>(at);
-  __builtin_memset(at, 0, sizeof *r);
-  r->head = {RecordKind::kTensor, static_cast<uint16_t>(words), place};
-  r->version = wire::kNoVersion;
-  r->flags = wire::kUndefined | wire::kNoSizes;
-  t->ring.publish(words);
-}
-
-inline bool is_undefined(const c10::TensorImpl* i) { return i == static_cast<const c10::TensorImpl*>(c10::UndefinedTensorImpl::singleton()); }
-inline torch::autograd::AutogradMeta* meta_of(c10::TensorImpl* i) { return static_cast<torch::autograd::AutogradMeta*>(i->autograd_meta_.get()); }
-
-}  // namespace
 
 uint64_t computed_keyset(const OpInfo* op, const Thread* t, uint64_t arguments) {
   const auto& x = op->entry->dispatchKeyExtractor_;

@@ -38,6 +38,7 @@ def _attach(torch, agent_path):
     _follow_registrations(torch, agent)
     _follow_modules(torch, agent)
     _follow_backward(torch, agent)
+    _follow_saved(agent, os.path.dirname(agent_path))
     _follow_cuda(torch, agent, os.path.dirname(agent_path))
     agent.start()
     return None
@@ -178,6 +179,29 @@ def _follow_backward(torch, agent):
         torch.autograd._engine_run_backward = wrapped
 
 
+def _part(folder, name):
+    """A part of the agent that is a library of its own: (its path, "" or why it isn't there)."""
+    import os
+    path, text = os.path.join(folder, "peel_%s.so" % name), os.path.join(folder, "%s.txt" % name)
+    why = ""
+    if not os.path.exists(path):
+        why = "it was not built"
+        if os.path.exists(text):
+            with open(text) as f:
+                why = f.read()
+    return path, why
+
+
+def _follow_saved(agent, folder):
+    """What autograd nodes save, where values are recorded."""
+    import os
+    if os.environ.get("PEEL_DETAIL") == "keys":
+        return
+    path, why = _part(folder, "saved")
+    why = why or agent.follow_saved(path)
+    agent.fact("saved_tensors", "not recorded: %s" % why if why else "recorded")
+
+
 def _follow_cuda(torch, agent, folder):
     """CUDA is followed from its initialisation on; at the end what GPUs still do is waited for and reported."""
     if not torch.version.cuda:
@@ -192,12 +216,8 @@ def _follow_cuda(torch, agent, folder):
         print("peel: %s" % why, file=sys.stderr)
 
     def begin():
-        path = os.path.join(folder, "peel_gpu.so")
-        if not os.path.exists(path):
-            why = "it was not built"
-            if os.path.exists(os.path.join(folder, "gpu.txt")):
-                with open(os.path.join(folder, "gpu.txt")) as f:
-                    why = f.read()
+        path, why = _part(folder, "gpu")
+        if why:
             return say("GPU memory and kernels are not recorded: %s" % why)
         why = agent.follow_cuda(path)
         if why:

@@ -60,6 +60,7 @@ enum class RecordKind : uint16_t {
   kGpu = 16,       // GpuActivity: what CUPTI reports, on its own thread, after the fact
   kGraphNode = 17, // GraphNode: a node of a CUDA graph was made, on the thread that captures
   kTick = 18,      // Tick: nothing but the time; what stands before it may be taken
+  kSaved = 19,     // Saved: a variable that a node keeps for backward
   kGpuMemory = 20, // GpuMemory: memory that CUDA itself gave out or took back, on CUPTI's thread, after the fact
 };
 
@@ -168,6 +169,25 @@ struct Node {  // a = string id of the name; followed by Edge[edges]
   uint64_t output;     // TensorImpl of the result through which it was found, 0 = none
   uint32_t edges;
   uint32_t found_late;  // 1 = made outside of any hop; the hop it stands in only met it
+};
+
+/// Bits of saved.flags. Values reach disk.
+enum SavedFlag : uint32_t {
+  kSavedOutput = 1,    // an output of the node, kept as its data: a TensorImpl of its own
+  kSavedPacked = 2,    // saved_tensors_hooks packed it: which tensor it was isn't known
+  kSavedReleased = 4,  // backward had let it go before the node was first met
+  kSavedInside = 8,    // belongs to the node that a CopySlices runs
+};
+/// After the Node that it belongs to, maybe on another ring and more than once.
+struct Saved {  // a = string id of the name; followed by a Tensor with its sizes, unless packed or released
+  Head head;
+  uint64_t node;
+  uint64_t sequence_nr;
+  uint64_t bytes;        // of the whole storage that it keeps alive
+  uint32_t number;       // among what the node saved, from 0
+  uint32_t list_index;   // + 1; 0 = not in a list
+  uint32_t version;      // of the tensor when it was saved
+  uint32_t flags;        // SavedFlag
 };
 
 struct NodeRun {  // a = 0

@@ -66,6 +66,12 @@ struct FakeNode {
   std::vector<wire::Edge> edges = {};
 };
 
+struct FakeSaved {
+  uint32_t name = 0;
+  uint64_t node = 0, sequence_nr = 0, bytes = 0;
+  uint32_t number = 0, list_index = 0, version = 0, flags = 0;
+};
+
 class FakeProcess;
 
 /// One thread of it. Move it to the thread that uses it.
@@ -96,6 +102,10 @@ class FakeThread {
     return put(wire::End{head(wire::RecordKind::kEnd, sizeof(wire::End), flags), time ? time : wire::ticks()});
   }
   bool tensor(uint32_t place, const FakeTensor& t) {
+    const auto [r, dims] = described(place, t);
+    return put(r, dims.data(), dims.size() * 8);
+  }
+  static std::pair<wire::Tensor, std::vector<int64_t>> described(uint32_t place, const FakeTensor& t) {
     std::vector<int64_t> dims;
     wire::Tensor r{};
     if (!(t.flags & (wire::kSameAsInner | wire::kNoSizes))) {
@@ -118,7 +128,7 @@ class FakeThread {
     r.flags = t.flags;
     r.dtype = t.dtype;
     r.device_index = -1;
-    return put(r, dims.data(), dims.size() * 8);
+    return {r, dims};
   }
   bool result(uint32_t place, FakeTensor t) { return tensor(place | wire::kResultBit, t); }
   bool memory(wire::MemoryAction action, uint64_t address, uint64_t size, uint8_t device_type = 0, uint64_t time = 0, uint64_t pool = 0, uint64_t free = 0) {
@@ -172,6 +182,21 @@ class FakeThread {
     r.edges = static_cast<uint32_t>(n.edges.size());
     r.found_late = n.found_late;
     return put(r, n.edges.data(), n.edges.size() * sizeof(wire::Edge));
+  }
+  /// `t.impl` 0: the tensor isn't known.
+  bool saved(const FakeSaved& s, const FakeTensor& t) {
+    wire::Saved r{};
+    std::vector<int64_t> more;
+    if (t.impl) {
+      const auto [tensor, dims] = described(0, t);
+      more.resize(sizeof tensor / 8);
+      std::memcpy(more.data(), &tensor, sizeof tensor);
+      more.insert(more.end(), dims.begin(), dims.end());
+    }
+    r.head = head(wire::RecordKind::kSaved, sizeof r + more.size() * 8, s.name);
+    r.node = s.node, r.sequence_nr = s.sequence_nr, r.bytes = s.bytes;
+    r.number = s.number, r.list_index = s.list_index, r.version = s.version, r.flags = s.flags;
+    return put(r, more.data(), more.size() * 8);
   }
   bool node_run(uint64_t node, uint64_t sequence_nr, uint64_t graph_task) {
     return put(wire::NodeRun{head(wire::RecordKind::kNodeRun, sizeof(wire::NodeRun), 0), node, sequence_nr, graph_task});

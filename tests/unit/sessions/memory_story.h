@@ -158,7 +158,7 @@ class MemoryStory {
   int64_t node(const std::string& name, const Tensor& saved) {
     ++nodes_;
     insert("INSERT INTO node VALUES(?,?,?,?,0,?,NULL,NULL,?)", nodes_, int64_t(hops_.size()), string(name), nodes_, nodes_, int64_t(hops_.size()));
-    if (saved.id) insert("INSERT INTO saved VALUES(?,?,?,0)", nodes_, string("self"), int64_t(saved.id));
+    if (saved.id) insert("INSERT INTO saved(node, name, list_index, tensor, version) VALUES(?,?,-1,?,0)", nodes_, string("_saved_self"), int64_t(saved.id));
     return nodes_;
   }
 

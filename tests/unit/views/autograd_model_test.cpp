@@ -173,3 +173,25 @@ TEST_CASE("autograd model: details lead to the hop, the neighbours and the run",
   CHECK(leaf.parameter == "net.0.weight");
   CHECK(leaf.run_text == "Ran in backward, 5th of 5, one of 2 times");
 }
+
+TEST_CASE("autograd model: what a node saves, with the write since and each storage counted once", "[views][autograd][saved]") {
+  Steps t;
+  const NodeId node = t.anode[0];
+  t.s.tensors_[TensorId(70)] = {TensorId(70), t.acall[0], kOpen, 33, {}, t.acall[0]};
+  t.s.tensors_[TensorId(71)] = {TensorId(71), t.acall[0], kOpen, 33, TensorId(70), t.acall[0]};
+  t.s.saved_ = {{node, "_saved_mat1", -1, TensorId(70), "torch.float32", "[8,16]", 0, 512, 0},
+                {node, "_saved_tensors", 1, TensorId(71), "torch.float32", "[16]", -1, 512, kSavedInside},
+                {node, "_saved_mat2", -1, TensorId(), "", "", 0, 0, kSavedPacked}};
+  const EventId later = t.s.hop({}, t.s.op("aten::add_"), Kind::kCall, key::kCpu, bit::kTensor);
+  t.s.writes_ = {{later, TensorId(70), 33, 0, 1}};
+  const NodeDetails d = node_details(t.s, node, t.model(node));
+  CHECK(d.saved_head == "Saves 3 tensors, 512 B");
+  REQUIRE(d.saved.size() == 3);
+  CHECK(d.saved[0].text == "_saved_mat1 t70");
+  CHECK(d.saved[0].note == "f32[8,16], version 0, later 1");
+  CHECK(d.saved[0].event == later);
+  CHECK(d.saved[1].text == "_saved_tensors[1] t71");
+  CHECK(d.saved[1].note == "f32[16], of the node inside");
+  CHECK(d.saved[2].note == "version 0, packed by a hook");
+  CHECK(d.saved[2].tensor == TensorId());
+}

@@ -231,6 +231,24 @@ class FakeSession : public Session {
     for (const NodeRun& r : runs_) if (r.event == e) return r;
     return {};
   }
+  bool has_saved() const override { return !saved_.empty(); }
+  std::vector<Saved> saved_of(NodeId n) const override {
+    std::vector<Saved> out;
+    for (const Saved& v : saved_) if (v.node == n) out.push_back(v);
+    return out;
+  }
+  std::vector<Saved> saved_by(TensorId t) const override {
+    std::vector<Saved> out;
+    for (const Saved& v : saved_) if (v.tensor == t) out.push_back(v);
+    return out;
+  }
+  std::vector<Note> notes() const override { return notes_; }
+  Status set_note(EventId e, std::string_view text) override {
+    std::erase_if(notes_, [&](const Note& n) { return n.event == e; });
+    if (!text.empty()) notes_.push_back({e, std::string(text)});
+    generation_++;
+    return {};
+  }
   std::optional<TensorRow> tensor(TensorId t) const override {
     const auto i = tensors_.find(t);
     return i == tensors_.end() ? std::nullopt : std::optional<TensorRow>(i->second);
@@ -310,6 +328,8 @@ class FakeSession : public Session {
   std::vector<Output> output_;
   std::vector<Loss> losses_;
   std::vector<Bookmark> bookmarks_;
+  std::vector<Saved> saved_;
+  std::vector<Note> notes_;
 };
 
 }  // namespace peel::test

@@ -153,3 +153,36 @@ TEST_CASE("findings: an allocation that failed leads to its hop", "[views][findi
   };
   CHECK(lines(find_in(s, ask)) == Lines{"memory: 256 MiB could not be allocated on cuda:0 for gelu: 1.0 MiB were left there @1", "memory: 512 B could not be allocated on cuda:0"});
 }
+
+TEST_CASE("findings: what a node saved was written before its run; both hops and the run are named", "[views][findings][saved]") {
+  test::FakeSession s;
+  const EventId exp = call(s, "aten::exp", "requires_grad", "requires_grad");
+  const NodeId node = s.add_node(exp, "ExpBackward0", 1);
+  const EventId add = call(s, "aten::add_", "requires_grad", "requires_grad");
+  s.at(add).stack = s.frame("a/train.py", 12);
+  const EventId good = s.run_node({}, node);  // did not raise: nothing to say
+  const EventId run = s.run_node({}, node);
+  s.at(run).flags |= kRaised;
+  s.tensors_[TensorId(7)] = {TensorId(7), exp, kOpen, 3, {}, exp};
+  s.saved_ = {{node, "_saved_result", -1, TensorId(7), "float32", "[3]", 0, 12, kSavedOutput}};
+  s.writes_ = {{add, TensorId(7), 3, 0, 1}};
+  const Findings f = find_in(s);
+  REQUIRE(f.rows.size() == 1);
+  CHECK(lines(f) == Lines{"changed: t7 was saved by ExpBackward0 at version 0 (hop 1) and then written by add_ at train.py:12: version 1, so backward refused it @2"});
+  CHECK(f.rows[0].tensor == TensorId(7));
+  CHECK(f.rows[0].events == std::vector<EventId>{add, exp, run});
+  CHECK(good != run);
+  s.writes_[0].before = 5, s.writes_[0].after = 6, s.saved_[0].version = 9;  // the write was before it was saved
+  CHECK(find_in(s).rows.empty());
+}
+
+TEST_CASE("findings: notes stand behind bookmarks, by their first line", "[views][findings][notes]") {
+  test::FakeSession s;
+  call(s, "aten::exp", "leaf", "leaf");
+  s.set_note(EventId(1), "ask Ada\nabout this");
+  CHECK(lines(find_in(s)) == Lines{"note: “ask Ada” at exp @1"});
+  Findings f = find_in(s);
+  s.set_note(EventId(1), "");
+  refresh_notes(s, f);
+  CHECK(f.rows.empty());
+}

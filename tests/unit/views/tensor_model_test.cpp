@@ -130,3 +130,19 @@ TEST_CASE("tensor model: which tensor a hop is about", "[views][tensor]") {
   CHECK_FALSE(tensor_for(l.s, EventId(999)));
   CHECK_FALSE(tensor_for(l.s, {}));
 }
+
+TEST_CASE("tensor model: the nodes that saved it and their runs stand in order", "[views][tensor][saved]") {
+  Life l;
+  const NodeId node = l.s.add_node(l.exp, "ExpBackward0", 3);
+  const EventId run = l.s.run_node({}, node);
+  l.s.saved_ = {{node, "_saved_self", -1, TensorId(1), "float32", "[8,16]", 2, 512, 0}, {node, "_saved_other", -1, TensorId(9), "", "", 0, 0, 0}};
+  const TensorModel m = make_tensor_model(l.s, TensorId(1), l.exp);
+  CHECK(words(m) == std::vector<std::string>{"1 born in randn", "2 view made the view t2", "3 version 0 to 1 by mul_ through t2", "5 version 1 to 2 by relu_",
+                                             "6 used by exp as self", "6 saved by ExpBackward0 as _saved_self, version 2", std::to_string(run.value) + " read by ExpBackward0 in backward",
+                                             "death unknown: the recorder does not see when a tensor is freed"});
+  CHECK(m.moments[5].note == "keeps 512 B");
+  CHECK(m.birth == l.randn);
+  CHECK(plain(m.sentence) == "t1 was born in randn with grad mode on; its storage was written 2 times, 1 node saved it, 2 calls used it.");
+  l.s.at(run).flags |= kRaised;
+  CHECK(words(make_tensor_model(l.s, TensorId(1), l.exp))[6] == std::to_string(run.value) + " refused by ExpBackward0 in backward");
+}
