@@ -1,0 +1,120 @@
+"""Twenty questions that people ask about small programs (assets/programs/questions), each answered by one peel command.
+
+    questions.py [--keep FOLDER] [QUESTION...]
+
+Records every program on stock PyTorch, runs the command of its question and looks for the answer in what it prints. The sessions stay in
+FOLDER, where the GUI test takes them from (PEEL_QUESTIONS): there the same answers are three actions or fewer away.
+"""
+import argparse
+import json
+import os
+import re
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.dirname(HERE))
+import harness  # noqa: E402
+
+PROGRAMS = os.path.join(harness.PROGRAMS, "questions")
+
+
+class Session:
+    """A recorded session and the numbers in it that a command needs."""
+
+    def __init__(self, path):
+        self.path = path
+        status, out, err = harness.run([harness.peel(), "show", path, "--json", "--max-rows", "0"])
+        if status:
+            raise RuntimeError(err)
+        self.rows = [json.loads(line) for line in out.splitlines()]
+
+    def hop(self, op, nth=0, **where):
+        """Number of the nth hop of the operator among those whose fields are as given."""
+        found = [r["id"] for r in self.rows if r["op"] == op and all(r[k] == v for k, v in where.items())]
+        return str(found[nth])
+
+    def tensor(self, hop, name):
+        status, out, err = harness.run([harness.peel(), "query", self.path, "SELECT tensor FROM call_argument WHERE event = %s AND name = '%s'" % (hop, name), "--json"])
+        if status:
+            raise RuntimeError(err)
+        return "t%d" % json.loads(out.splitlines()[0])["tensor"]
+
+
+def findings(s):
+    return ["findings", s.path]
+
+
+# question: (command, what its output must say, in this order)
+QUESTIONS = {
+    "autocast_cache": (lambda s: ["tensor", s.path, s.tensor(s.hop("aten::t", 1), "self")], [r"born in (to|_to_copy)\b.* grad mode on", r"used by .*\bt\b", r"used by .*\bt\b"]),
+    "composite_override": (lambda s: ["op", s.path, "tensor_split.indices"], [r"math kernel", r"composite_override.py"]),
+    "four_modes": (lambda s: ["diff", s.path], [r"view", r"exp"]),
+    "inference_saved": (findings, [r"mul raised RuntimeError: Inference tensors cannot be saved", r"self t\d+ was made by ones \(hop \d+\) under inference_mode at inference_saved.py:5"]),
+    "no_grad_view": (findings, [r"mul_ raised RuntimeError: A view was created in no_grad mode", r"self t\d+ is a view made by select \(hop \d+\) under no_grad at no_grad_view.py:6"]),
+    "custom_kernel": (findings, [r"peel_ask::opaque has no kernel at Autograd .* no gradient goes through"]),
+    "version_counter": (findings, [r"changed +t\d+ was saved by ExpBackward0 at version 0 .* written by add_ at version_counter.py:6: version 1",
+                                   r"changed +t\d+, saved by ExpBackward0 .* was written through t\d+ by add_ at version_counter.py:12"]),
+    "contradictory": (findings, [r"is an inference tensor and requires a gradient at once"]),
+    "lazy_conjugate": (findings, [r"exp worked on a copy of t\d+ c64\[2\]: the Conjugate fallback"]),
+    "vmap_fallback": (findings, [r"copy_ raised RuntimeError: vmap: inplace", r"histc was called 3 times for one call"]),
+    "grad_of_a_view": (lambda s: ["tensor", s.path, s.tensor(s.hop("aten::mul.Tensor"), "self")], [r"view"]),
+    "many_views": (findings, [r"mul_ raised RuntimeError: Output 0 of Unbind", r"self t\d+ is a view made by unbind \(hop \d+\) at many_views.py:4"]),
+    "growing_loss": (lambda s: ["memory", s.path, "--device", "cpu", "--by", "node"], [r"AddmmBackward0|TanhBackward0"]),
+    "wrong_backend": (lambda s: ["why", s.path, s.hop("peel_ask::gelu_fast", kind="missing_kernel")], [r"CPU", r"CUDA"]),
+    "mode_below_linear": (lambda s: ["why", s.path, s.hop("aten::linear")], [r"composite", r"Python"]),
+    "step_too_early": (findings, [r"changed +t\d+ was saved by \w+ at version \d+ .* written by add_.* at "]),
+    "backward_twice": (findings, [r"backward of ExpBackward0 raised at backward_twice.py:9; backward ran this node before, in hop \d+ at backward_twice.py:7"]),
+    "silent_copy": (findings, [r"reshape copied t\d+ f32\[4,3\]: no view of it has that shape, as its strides are \[1, ?4\] at silent_copy.py:7"]),
+    "runs_twice": (lambda s: ["why", s.path, s.hop("aten::linear", 1)], [r"backward"]),
+    "grad_in_a_thread": (lambda s: ["why", s.path, s.hop("aten::mul.Tensor", 1, kind="call")], [r"grad"]),
+}
+
+
+def ask(name, folder):
+    """Problems, as sentences."""
+    path = os.path.join(folder, name + ".peel")
+    program = os.path.join(PROGRAMS, name + ".py")
+    alone = harness.run([harness.python(), program])
+    recorded = harness.record(path, [program])
+    if alone[:2] != recorded[:2]:
+        return ["alone it prints %r and ends with %d, recorded %r and %d: %s" % (alone[1], alone[0], recorded[1], recorded[0], recorded[2][-500:])], ""
+    command, wanted = QUESTIONS[name]
+    arguments = command(Session(path))
+    status, out, err = harness.run([harness.peel(), *arguments])
+    if status not in (0, 1):
+        return ["peel %s ended with %d: %s" % (" ".join(arguments), status, err.strip())], out
+    problems, at = [], 0
+    for pattern in wanted:
+        found = re.compile(pattern).search(out, at)
+        if not found:
+            problems.append("the answer lacks /%s/%s" % (pattern, " after what was found before" if at else ""))
+            break
+        at = found.end()
+    return problems, "$ peel %s\n%s" % (" ".join(a.replace(folder + "/", "") for a in arguments), out)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--keep", help="folder to leave the sessions in")
+    parser.add_argument("--show", action="store_true", help="print every answer")
+    parser.add_argument("only", nargs="*", metavar="QUESTION")
+    options = parser.parse_args()
+    harness.need()
+    folder = options.keep or tempfile.mkdtemp(prefix="peel-questions-")
+    os.makedirs(folder, exist_ok=True)
+    missing = sorted(set(f[:-3] for f in os.listdir(PROGRAMS) if f.endswith(".py")) ^ set(QUESTIONS))
+    failed = ["no question or no program: " + ", ".join(missing)] if missing else []
+    for name in options.only or QUESTIONS:
+        problems, answer = ask(name, folder)
+        print("%s %s" % ("FAILED" if problems else "ok", name), flush=True)
+        if problems or options.show:
+            print("".join("  " + line + "\n" for line in problems + answer.splitlines()), flush=True)
+        if problems:
+            failed.append(name)
+    print("%d of %d questions answered by one command%s" % (len(QUESTIONS) - len(failed), len(QUESTIONS), ": failed " + " ".join(failed) if failed else ""))
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
