@@ -105,7 +105,7 @@ TEST_CASE("pause, and run to a line", "[gui][live]") {
     IM_CHECK_EQ(engine.next_stop().id, 1u);
     g.settle(ctx);
     IM_CHECK_EQ(g.context().selected.value, 1u);
-    IM_CHECK_NE(g.context().program.message.find("paused at hop 1"), std::string::npos);
+    IM_CHECK_NE(g.context().program.message.find("Paused at hop 1"), std::string::npos);
     press(ctx, ImGuiMod_Ctrl | ImGuiKey_Enter);
     IM_CHECK_EQ(engine.next_stop().id, 0u);  // its file has another name: nothing stops
   });
