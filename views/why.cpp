@@ -51,6 +51,7 @@ void WhyPanel::refresh(const Context& c) {
   why_ = why(*c.session, c.selected);
   if (stop) why_.sentence = standing_sentence(*c.session, *c.live.stop);
   model_ = make_why_model(*c.session, why_);
+  model_.live = c.session->live();
   settled_ = c.session->progress().ready && !c.session->live();
   if (not_.for_ != c.selected) not_.key = 0, not_.for_ = c.selected;
 }

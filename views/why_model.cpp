@@ -221,7 +221,6 @@ WhyModel make_why_model(const Session& s, const Why& w) {
   m.never_involved = w.never_involved;
   const Event e = s.event(w.event);
   m.missing = e.kind == Kind::kMissingKernel;
-  m.live = s.live();
   std::unordered_set<std::string> names;
   for (const WhyKey& k : w.keys) names.insert(key_text(s, k.key));
   for (const OnionLayer& l : w.onion) {
