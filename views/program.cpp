@@ -205,6 +205,7 @@ float ProgramPanel::draw_state(Context& c, const Pen& pen, const Area& a, float 
   if (s.run == RunState::kNone || (s.run == RunState::kEnded && s.exit_code == 0 && !c.edit.dirty)) return y;
   const auto& p = theme::palette();
   std::string line = s.title.empty() ? s.message : s.title + ": " + s.message;
+  if (s.run == RunState::kPaused) line = s.message;
   if (s.run == RunState::kEnded && c.edit.dirty) line = "edited; " + std::string("Ctrl+R saves and runs");
   const bool paused = s.run == RunState::kPaused;
   const std::vector<Run> runs = {{paused ? Type::kSemi : Type::kBody, paused || s.run == RunState::kEnded ? p.text : p.dim, line}};

@@ -14,7 +14,7 @@ using theme::color;
 using theme::Type;
 using theme::u;
 
-constexpr float kRow = 24, kListWidth = 300, kNameWidth = 74;
+constexpr float kRow = 24, kListWidth = 330, kNameWidth = 74;
 
 class StopsPanel : public Panel {
  public:
@@ -28,7 +28,8 @@ class StopsPanel : public Panel {
   void draw_row(Context&, const Pen&, const Area&, float y, const LiveControl::Row&);
   void draw_standing(Context&, const Area&);
   float draw_arguments(const Context&, const Pen&, const Area&, float y);
-  float draw_python(const Pen&, const Area&, float y, const Standing&);
+  void draw_variables(const Pen&, const Area&, const Standing&);
+  void draw_threads(const Pen&, const Area&, const Standing&);
 
   std::string text_;
   uint64_t added_ = 0;
@@ -38,8 +39,12 @@ void StopsPanel::draw(Context& c) {
   const Area a = panel_area();
   const bool stands = c.live.stop.has_value();
   const float list = stands ? std::min(u(kListWidth), a.w * .4f) : a.w;
-  draw_breakpoints(c, {a.x, a.y, list, a.h});
+  // Below the list: the threads, of which there are mostly one or two.
+  const size_t named = c.live.standing.threads.size();
+  const float threads = stands && named ? u(28) + float(std::min<size_t>(named, 4)) * u(18) : 0;
+  draw_breakpoints(c, {a.x, a.y, list, a.h - threads});
   if (!stands) return;
+  if (threads > 0) draw_threads(Pen(), {a.x, a.bottom() - threads + u(4), list, threads - u(4)}, c.live.standing);
   const float x = a.x + list + u(theme::kPadX);
   Pen().vline(x - u(theme::kPadX) / 2, a.y, a.h, color(theme::palette().line));
   draw_standing(c, {x + u(6), a.y, a.right() - x - u(6), a.h});
@@ -51,7 +56,7 @@ void StopsPanel::draw_breakpoints(Context& c, const Area& a) {
   ImGui::SetCursorScreenPos({a.x, a.y});
   ImGui::SetNextItemWidth(a.w);
   if (c.focus_field == "break") ImGui::SetKeyboardFocusHere(), c.focus_field.clear();
-  const bool enter = ImGui::InputTextWithHint("##break", "Add:  op:addmm key:AutogradCPU   line:14   error:   (Enter)", &text_, ImGuiInputTextFlags_EnterReturnsTrue);
+  const bool enter = ImGui::InputTextWithHint("##break", "Add:  op:addmm   line:14   error:   (Enter)", &text_, ImGuiInputTextFlags_EnterReturnsTrue);
   tip({.hovered = ImGui::IsItemHovered()},
       "Terms of the filter language, all of which must hold; also node:  write:  write:self  finding:  has:KEY  grad:off  hit:10");
   if (enter && !text_.empty()) c.live.wanted.push_back({LiveWish::Kind::kAdd, 0, text_});
@@ -104,53 +109,63 @@ float StopsPanel::draw_arguments(const Context& c, const Pen& pen, const Area& a
   pen.section(a.x, y, a.w, c.live.stop->after ? "Results" : "Arguments", s.asking ? "asking the program" : "");
   y += u(24);
   if (!s.values_note.empty()) pen.text_cut(Type::kSmall, a.x, base_of(y, u(18)), a.w, p.dim, s.values_note), y += u(20);
-  if (s.values.empty() && !s.asking) pen.note(a.x, base_of(y, u(18)), c.live.stop->after ? "none" : "none are recorded"), y += u(20);
+  if (s.values.empty() && !s.asking) pen.note(a.x, base_of(y, u(18)), c.live.stop->after ? "none" : "none are recorded"), y += u(19);
   for (const StandingValue& v : s.values) {
-    const float base = base_of(y, u(20));
+    const float base = base_of(y, u(19));
     pen.text_cut(Type::kMono, a.x, base, u(kNameWidth) - u(6), p.text, v.name);
     float x = a.x + u(kNameWidth);
     x += pen.text_cut(Type::kMono, x, base, a.right() - x, p.dim, (v.tensor ? tensor_name(v.tensor) + " " : "") + v.brief) + u(12);
     if (!v.statistics.empty()) x += pen.text_cut(Type::kMono, x, base, std::max(0.f, a.right() - x), p.text, v.statistics) + u(12);
     if (!v.values.empty()) pen.text_cut(Type::kMonoSmall, x, base, std::max(0.f, a.right() - x), p.faint, v.values);
-    y += u(20);
+    y += u(19);
   }
-  return y + u(8);
+  return y + u(6);
 }
 
-float StopsPanel::draw_python(const Pen& pen, const Area& a, float y, const Standing& s) {
+/// The newest first, in two columns.
+void StopsPanel::draw_variables(const Pen& pen, const Area& a, const Standing& s) {
   const auto& p = theme::palette();
-  const float half = (a.w - u(16)) / 2, top = y;
-  pen.section(a.x, y, half, "Python's variables");
-  y += u(24);
-  if (!s.locals_note.empty()) pen.text_cut(Type::kSmall, a.x, base_of(y, u(18)), half, p.dim, s.locals_note), y += u(20);
+  std::string place;
+  std::vector<const std::vector<std::string>*> rows;
   for (const auto& r : s.locals) {
-    if (y > a.bottom() - u(18)) break;
-    const float base = base_of(y, u(18));
-    if (r.size() == 1) pen.text_cut(Type::kSmall, a.x, base, half, p.dim, base_name(r[0]));
-    if (r.size() == 3) {
-      const float w = pen.text_cut(Type::kMonoSmall, a.x, base, half, p.text, r[0]);
-      pen.text_cut(Type::kMonoSmall, a.x + std::max(w + u(10), u(kNameWidth)), base, half - std::max(w + u(10), u(kNameWidth)), p.dim, r[2]);
+    if (r.size() == 1 && !place.empty()) break;  // callers come after the innermost call
+    if (r.size() == 1) place = base_name(r[0]);
+    if (r.size() == 3) rows.push_back(&r);
+  }
+  std::reverse(rows.begin(), rows.end());
+  pen.section(a.x, a.y, a.w, "Python's variables", place);
+  const float top = a.y + u(24), row = u(18), column = (a.w - u(16)) / 2;
+  if (!s.locals_note.empty()) pen.text_cut(Type::kSmall, a.x, base_of(top, row), a.w, p.dim, s.locals_note);
+  const size_t fit = size_t(std::max(1.f, (a.bottom() - top) / row));
+  for (size_t i = 0; i < rows.size() && i < 2 * fit; i++) {
+    const float x = i < fit ? a.x : a.x + column + u(16), y = top + float(i % fit) * row, base = base_of(y, row);
+    if (i + 1 == 2 * fit && rows.size() > 2 * fit) {
+      pen.note(x, base, plural(rows.size() - i, "more variable", "more variables"));
+      break;
     }
+    const float w = std::max(u(kNameWidth), text_width(Type::kMonoSmall, (*rows[i])[0]) + u(10));
+    pen.text_cut(Type::kMonoSmall, x, base, column, p.text, (*rows[i])[0]);
+    if (w < column) pen.text_cut(Type::kMonoSmall, x + w, base, column - w, p.dim, (*rows[i])[2]);
+  }
+}
+
+void StopsPanel::draw_threads(const Pen& pen, const Area& a, const Standing& s) {
+  const auto& p = theme::palette();
+  pen.section(a.x, a.y, a.w, "Threads");
+  float y = a.y + u(24);
+  for (const auto& r : s.threads) {
+    if (r.size() != 3 || y > a.bottom() - u(18)) continue;
+    const float base = base_of(y, u(18));
+    const float w = pen.text_cut(Type::kMonoSmall, a.x, base, a.w * .4f, p.text, r[1]);
+    pen.text_cut(Type::kMonoSmall, a.x + w + u(10), base, a.w - w - u(10), p.dim, base_name(r[2]));
     y += u(18);
   }
-  float right = top;
-  const float x = a.x + half + u(16);
-  pen.section(x, right, half, "Threads");
-  right += u(24);
-  for (const auto& r : s.threads) {
-    if (r.size() != 3 || right > a.bottom() - u(18)) continue;
-    const float base = base_of(right, u(18));
-    const float w = pen.text_cut(Type::kMonoSmall, x, base, half * .4f, p.text, r[1]);
-    pen.text_cut(Type::kMonoSmall, x + w + u(10), base, half - w - u(10), p.dim, base_name(r[2]));
-    right += u(18);
-  }
-  return std::max(y, right);
 }
 
 void StopsPanel::draw_standing(Context& c, const Area& a) {
   const Pen pen;
   const float y = draw_arguments(c, pen, a, a.y);
-  if (y < a.bottom() - u(40)) draw_python(pen, a, y, c.live.standing);
+  if (y < a.bottom() - u(40)) draw_variables(pen, {a.x, y, a.w, a.bottom() - y}, c.live.standing);
 }
 
 std::string StopsPanel::copy_text(Context& c) {

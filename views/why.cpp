@@ -36,7 +36,7 @@ class WhyPanel : public Panel {
   WhyModel model_;
   Why why_;
   EventId for_;
-  uint64_t generation_ = 0, seen_selection_ = 0;
+  uint64_t generation_ = 0, seen_selection_ = 0, stop_ = 0;
   bool settled_ = false;       // nothing about this hop can change any more
   bool all_columns_ = false;   // the matrix scrolls instead of folding columns
   bool open_not_ = false, open_copy_ = false;
@@ -45,10 +45,13 @@ class WhyPanel : public Panel {
 
 void WhyPanel::refresh(const Context& c) {
   const uint64_t generation = c.session->generation();
-  if (for_ == c.selected && (settled_ || generation == generation_)) return;
-  for_ = c.selected, generation_ = generation;
+  const uint64_t stop = c.live.stop && c.live.stop->event == c.selected ? c.live.stop->id : 0;  // the program stands at this very hop
+  if (for_ == c.selected && stop == stop_ && (settled_ || generation == generation_)) return;
+  for_ = c.selected, generation_ = generation, stop_ = stop;
   why_ = why(*c.session, c.selected);
+  if (stop) why_.sentence = standing_sentence(*c.session, *c.live.stop);
   model_ = make_why_model(*c.session, why_);
+  model_.live = c.session->live();
   settled_ = c.session->progress().ready && !c.session->live();
   if (not_.for_ != c.selected) not_.key = 0, not_.for_ = c.selected;
 }

@@ -67,6 +67,7 @@ struct WhyModel {
   std::string title;           // `aten::relu_`
   std::string where;           // "hop 212, train_step.py:17"
   Parts sentence;
+  bool live = false;           // the recording grows: what is open may still come back
   std::string error;           // text of the exception that left the hop
   std::vector<std::pair<std::string, std::string>> remarks;  // of a failed look-up: "wanted", "available", ... and what
   bool explained = true;

@@ -60,7 +60,7 @@ std::vector<Fact> facts_of(const WhyLayer& l, const WhyModel& m) {
   if (l.nodes_inside) facts.push_back({Fact::Kind::kInside, plural(l.nodes_inside, "node") + " made inside"});
   if (!l.writes.empty()) facts.push_back({Fact::Kind::kWrite, l.writes});
   if (l.raised) facts.push_back({Fact::Kind::kRaised, m.error.empty() || !l.current ? "raised" : "raised " + m.error.substr(0, m.error.find(':'))});
-  if (l.open) facts.push_back({Fact::Kind::kOpen, "never returned"});
+  if (l.open) facts.push_back({Fact::Kind::kOpen, m.live ? "not back yet" : "never returned"});
   uint32_t left_out = 0;
   for (size_t i = 0; i < l.chips.size(); i++) {
     const WhyChip& c = l.chips[i];

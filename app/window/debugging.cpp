@@ -91,7 +91,7 @@ void Debugging::say_state() {
   if (c.live.stop) {
     c.program.run = RunState::kPaused;
     const std::string line = c.session ? views::line_of(*c.session, c.live.stop->event) : "";
-    c.program.message = std::string("paused ") + (c.live.stop->after ? "after the kernel of hop " : "at hop ") + views::count_text(c.live.stop->event.value) +
+    c.program.message = std::string("Paused ") + (c.live.stop->after ? "after the kernel of hop " : "at hop ") + views::count_text(c.live.stop->event.value) +
                         (line.empty() ? "" : ", " + line) + ": " + c.live.reason;
   } else if (c.live.pausing) {
     c.program.message = "pausing at its next hop";

@@ -17,7 +17,7 @@ constexpr Place kQueryPlaces[] = {{0, "Query"}, {1, "Trace"}, {1, "Why"}};
 constexpr Cut kTimelineCuts[] = {{0, 'd', .3f}, {1, 'r', .36f}, {1, 'r', .44f}};
 constexpr Place kTimelinePlaces[] = {{0, "Timeline"}, {1, "Trace"}, {3, "Program"}, {2, "Why"}, {2, "Autograd"}, {2, "Tensor"}};
 constexpr Place kComparePlaces[] = {{0, "Compare"}, {0, "Trace"}, {0, "Why"}, {0, "Program"}};
-constexpr Cut kDebugCuts[] = {{0, 'l', .235f}, {0, 'd', .36f}, {0, 'l', .5f}};
+constexpr Cut kDebugCuts[] = {{0, 'l', .235f}, {0, 'd', .38f}, {0, 'l', .5f}};
 constexpr Place kDebugPlaces[] = {{1, "Program"}, {3, "Trace"}, {0, "Why"}, {0, "Tensor"}, {2, "Breakpoints"}, {2, "Findings"}, {2, "Autograd"}};
 // In the order of Ctrl+1, Ctrl+2, ...
 constexpr Workspace kAll[] = {{"Dispatch", "Trace", kDispatchCuts, kDispatchPlaces},       {"Compare", "Compare", {}, kComparePlaces},

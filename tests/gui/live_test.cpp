@@ -60,14 +60,14 @@ TEST_CASE("break, look, step in, step back, go on", "[gui][live]") {
     IM_CHECK(g.context().program.run == views::ProgramState::Run::kPaused);
     IM_CHECK_NE(g.context().program.message.find("hit 1"), std::string::npos);
     IM_CHECK_NE(g.context().program.message.find("train.py:5"), std::string::npos);
-    IM_CHECK(ctx->ItemExists("//Program###Program@Debug/run.continue"));
+    IM_CHECK(ctx->ItemExists("//Program/run.continue"));
     IM_CHECK_EQ(g.context().live.standing.locals.size(), size_t(2));
     IM_CHECK_EQ(g.context().live.standing.threads.size(), size_t(1));
     IM_CHECK_EQ(g.context().live.standing.values.size(), size_t(1));
     IM_CHECK_STR_EQ(g.context().live.standing.values[0].statistics.c_str(), "-1.5 .. 2, mean 0.25, 1 NaN");
 
     // Into runs the program; back reads what is recorded; forwards again comes to the same place.
-    ctx->WindowFocus("//Trace###Trace@Debug");
+    ctx->WindowFocus("//Trace");
     press(ctx, ImGuiKey_I);
     IM_CHECK_EQ(engine.next_stop().id, 5u);
     g.settle(ctx);
@@ -105,7 +105,9 @@ TEST_CASE("pause, and run to a line", "[gui][live]") {
     IM_CHECK_EQ(engine.next_stop().id, 1u);
     g.settle(ctx);
     IM_CHECK_EQ(g.context().selected.value, 1u);
-    IM_CHECK_NE(g.context().program.message.find("paused at hop 1"), std::string::npos);
+    IM_CHECK_NE(g.context().program.message.find("Paused at hop 1"), std::string::npos);
+    IM_CHECK_STR_EQ(g.app().current_workspace().name, "Debug");  // where there is room for what can be asked
+    IM_CHECK(ctx->ItemExists("//Program###Program@Debug/run.continue"));
     press(ctx, ImGuiMod_Ctrl | ImGuiKey_Enter);
     IM_CHECK_EQ(engine.next_stop().id, 0u);  // its file has another name: nothing stops
   });
