@@ -4,6 +4,7 @@
 #include <set>
 
 #include "sessions/columns.h"
+#include "sessions/iterations.h"
 #include "sessions/session_impl.h"
 #include "sessions/show.h"
 #include "sessions/why_onion.h"
@@ -107,6 +108,28 @@ std::string title_of(const Session& s, const Event& e) {
   return s.op(e.op).full;
 }
 
+/// Who made a call, where that isn't the program's first thread from a line of its own.
+std::string around(const Session& s, const Event& call) {
+  std::string out;
+  if (const Event by = s.event(call.parent); by.id) {
+    const Key* key = s.key(by.key);
+    const std::string hop = " (hop " + std::to_string(by.id.value) + ")";
+    if (by.kind == Kind::kBackwardNode) {
+      const auto run = s.run_of(by.id);
+      out = "in backward of " + std::string(run ? s.node_name(run->node) : "a node") + hop;
+    } else {
+      out = "called by " + (by.op ? s.op(by.op).full : std::string("a hop")) + (key ? " at " + key->name : "") + hop;
+    }
+  }
+  const ThreadId main = main_thread(s);
+  if (main && call.thread != main) {
+    const Tls& tls = s.tls(call.tls);
+    out += (out.empty() ? "" : ", ") + std::string("on thread ") + std::to_string(call.thread.value) + ", " +
+           (tls.inference_mode ? "inference_mode" : tls.grad_mode ? "grad mode on" : "grad mode off") + " there";
+  }
+  return out;
+}
+
 }  // namespace
 
 Why why(const Session& s, EventId id) {
@@ -122,6 +145,7 @@ Why why(const Session& s, EventId id) {
   w.call = chain.hops.front();
   w.title = title_of(s, e);
   w.where = where_brief(s, e.stack);
+  w.around = around(s, s.event(w.call));
   const bool dispatched = is_call(e.kind) || is_redispatch(e.kind) || e.kind == Kind::kMissingKernel;
   if (const Key* key = s.key(e.key); key && dispatched) w.slot = key->slot;
   for (const Raised& r : s.raised_in(id)) {

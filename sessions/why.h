@@ -56,6 +56,7 @@ struct Why {
   std::vector<OnionLayer> onion;
   bool explained = true;  // recorded set equals the recomputed one (or it is a redispatch within its caller's set)
   std::string where;      // `train_step.py:14`
+  std::string around;     // "in backward of ReluBackward0 (hop 50)", "on thread 2, grad mode on"; "" = an outermost call of the program's first thread
   int slot = -1;
   std::string error;      // raised text, when it raised
 };

@@ -204,13 +204,13 @@ std::string why_text(const Session& s, const Why& w, bool markdown) {
 
   const std::string to = w.slot >= 0 && e.kind != Kind::kMissingKernel ? " -> " + name_of(s, e.key) : "";
   if (markdown) {
-    std::string out = "**hop " + std::to_string(w.event.value) + " `" + w.title + "`** " + kind_words(e.kind) + to + (w.where.empty() ? "" : ", `" + w.where + "`") + "\n\n" + w.sentence + "\n\n```\n";
+    std::string out = "**hop " + std::to_string(w.event.value) + " `" + w.title + "`** " + kind_words(e.kind) + to + (w.where.empty() ? "" : ", `" + w.where + "`") + (w.around.empty() ? "" : ", " + w.around) + "\n\n" + w.sentence + "\n\n```\n";
     const std::string version = s.meta("engine_version");
     return out + body + onion + "```\n" + (version.empty() ? "" : "\n" + std::string(s.meta("engine") == "embedded" ? "Peel's embedded engine " : "PyTorch ") + version + "\n");
   }
   std::string head = "hop " + std::to_string(w.event.value) + "  " + w.title + "  " + kind_words(e.kind) + to;
   if (!w.where.empty()) head = padded(head, 50) + "  " + w.where;
-  return head + "\n  " + w.sentence + "\n" + body + onion;
+  return head + "\n  " + w.sentence + "\n" + (w.around.empty() ? "" : "  " + w.around + "\n") + body + onion;
 }
 
 }  // namespace peel

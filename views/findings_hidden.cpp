@@ -1,6 +1,7 @@
 #include "views/findings_hidden.h"
 
 #include <algorithm>
+#include <set>
 #include <tuple>
 
 namespace peel::views {
@@ -19,19 +20,6 @@ std::string at_line(const Session& s, EventId e) {
 
 bool starts(std::string_view name, std::initializer_list<std::string_view> with) {
   return std::any_of(with.begin(), with.end(), [&](std::string_view w) { return name.starts_with(w); });
-}
-
-/// The call of the user's line that a hop is part of.
-EventId outermost(const Session& s, EventId e) {
-  const Event hop = s.event(e);
-  const StackId line = s.user_frame(hop.stack);
-  EventId out = e;
-  for (EventId p = hop.parent; p; p = s.parent(p)) {
-    const Event around = s.event(p);
-    if (around.kind == Kind::kBackwardNode || s.user_frame(around.stack) != line) break;
-    out = p;
-  }
-  return out;
 }
 
 std::string mode_of(const Tls& t) { return t.inference_mode ? "inference_mode" : t.grad_mode ? "grad mode" : "no_grad"; }
@@ -159,6 +147,18 @@ void HiddenWork::finish(std::vector<Finding>& out, const std::atomic<bool>& canc
   find_warnings(out, cancelled);
 }
 
+EventId outermost(const Session& s, EventId e) {
+  const Event hop = s.event(e);
+  const StackId line = s.user_frame(hop.stack);
+  EventId out = e;
+  for (EventId p = hop.parent; p; p = s.parent(p)) {
+    const Event around = s.event(p);
+    if (around.kind == Kind::kBackwardNode || s.user_frame(around.stack) != line) break;
+    out = p;
+  }
+  return out;
+}
+
 // ---- exceptions
 
 void find_failed_run(const Session& s, const Event& e, std::vector<Finding>& out) {
@@ -226,15 +226,17 @@ void find_silent_writes(const Session& s, const Ask& ask, std::vector<Finding>& 
       "SELECT w.event, v.tensor, v.node, min(r.event), w.tensor FROM v JOIN w ON w.storage = v.storage AND w.event > v.made JOIN node_run r ON r.node = v.node AND r.event > w.event "
       "JOIN event e ON e.id = r.event LEFT JOIN event o ON o.id = v.made WHERE e.flags & 1 = 0 AND w.tensor <> v.tensor AND w.event > o.id GROUP BY w.event, v.tensor, v.node ORDER BY w.event LIMIT 200");
   if (!rows) return;
+  std::set<std::tuple<uint32_t, std::string, uint32_t>> told;
   for (const auto& row : rows->rows) {
     if (row.size() < 5) continue;
     const auto number = [&](size_t i) { return static_cast<uint32_t>(strtoul(row[i].c_str(), nullptr, 10)); };
-    const EventId write(number(0)), run(number(3));
+    EventId write(number(0));
+    const EventId run(number(3));
     const NodeId node(number(2));
     if (!write || write.value > s.size() || run.value > s.size() || !node || node.value > s.nodes()) continue;
     const EventId made = s.node(node).event;
-    if (!made || write <= s.event(made).last) continue;  // part of the call that saved it
-    if (is_redispatch(s.event(write).kind)) continue;     // its call says the same
+    while (is_redispatch(s.event(write).kind) && s.parent(write)) write = s.parent(write);
+    if (!made || write <= s.event(made).last || !told.emplace(write.value, row[1], node.value).second) continue;  // part of the call that saved it; told
     Finding f{Finding::Kind::kChanged, {}, write};
     code(f.sentence, "t" + row[1]);
     say(f.sentence, ", saved by ");

@@ -36,6 +36,9 @@ class HiddenWork {
   bool is_fallback(KernelId);
 };
 
+/// The call of the user's line that a hop is part of.
+EventId outermost(const Session&, EventId);
+
 /// What an exception was about: arguments that were made in another mode, and a node that backward ran before. Adds to the sentence.
 void tell_origins(const Session&, const Event& raised, Finding&);
 

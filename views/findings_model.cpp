@@ -195,8 +195,8 @@ void find_contradictions(const Session& s, const Ask& ask, std::vector<Finding>&
   const auto metas = ask("SELECT m.id FROM tensor_meta m JOIN string f ON f.id = m.flags WHERE f.value LIKE '%inference%' AND f.value LIKE '%requires_grad%'");
   if (!metas || metas->rows.empty()) return;  // descriptions are few: the big table is only read when there is one
   const auto rows = ask(
-      "SELECT min(r.event), r.tensor FROM result r WHERE r.meta IN (SELECT m.id FROM tensor_meta m JOIN string f ON f.id = m.flags "
-      "WHERE f.value LIKE '%inference%' AND f.value LIKE '%requires_grad%') GROUP BY r.tensor ORDER BY 1 LIMIT 200");
+      "WITH odd AS MATERIALIZED (SELECT m.id FROM tensor_meta m JOIN string f ON f.id = m.flags WHERE f.value LIKE '%inference%' AND f.value LIKE '%requires_grad%') "
+      "SELECT min(event), tensor FROM (SELECT event, tensor FROM result WHERE meta IN odd UNION ALL SELECT event, tensor FROM argument WHERE meta IN odd) GROUP BY tensor ORDER BY 1 LIMIT 200");
   if (!rows) return;
   for (const auto& row : rows->rows) {
     if (row.size() < 2) continue;
@@ -204,9 +204,19 @@ void find_contradictions(const Session& s, const Ask& ask, std::vector<Finding>&
     if (!e || e.value > s.size()) continue;
     Finding f{Finding::Kind::kMixed, {}, e};
     code(f.sentence, "t" + row[1]);
-    say(f.sentence, " is an inference tensor and requires a gradient at once, since ");
+    say(f.sentence, " is an inference tensor and requires a gradient at once, seen at ");
     code(f.sentence, hop_name(s, e));
     add_event(f, e);
+    f.tensor = TensorId(static_cast<uint32_t>(strtoul(row[1].c_str(), nullptr, 10)));
+    if (const auto t = s.tensor(f.tensor); t && t->birth) {
+      const EventId birth = outermost(s, t->birth);
+      const Tls& then = s.tls(s.event(birth).tls);
+      const std::string line = line_of(s, birth);
+      say(f.sentence, "; it was made by ");
+      code(f.sentence, hop_name(s, birth));
+      say(f.sentence, " (hop " + count_text(birth.value) + ")" + (then.inference_mode ? " under inference_mode" : "") + (line.empty() ? "" : " at " + line));
+      add_event(f, birth);
+    }
     out.push_back(std::move(f));
   }
 }

@@ -87,6 +87,17 @@ std::string describe(const Session& s, TensorId t, EventId birth, const std::vec
   return out;
 }
 
+/// The node that a tensor is an output of: it is no leaf then.
+NodeId made_by(const Session& s, TensorId t, EventId birth) {
+  for (EventId e = birth; e; e = s.parent(e)) {
+    for (const NodeId n : s.nodes_of(e))
+      if (s.node(n).output == t && s.node_name(n) != "AccumulateGrad") return n;
+    const Event hop = s.event(e);
+    if (hop.kind == Kind::kBackwardNode) break;
+  }
+  return {};
+}
+
 }  // namespace
 
 TensorId tensor_for(const Session& s, EventId e) {
@@ -255,6 +266,7 @@ TensorModel make_tensor_model(const Session& s, TensorId t, EventId at) {
   if (row->base) say(p, " as a view of " + tensor_name(row->base));
   say(p, own_writes ? "; its storage was written " + (own_writes == 1 ? std::string("once") : count_text(own_writes) + " times") : "; nothing wrote it");
   if (own_writes && bumped < own_writes) say(p, ", " + count_text(own_writes - bumped) + " without a version bump");
+  if (const NodeId by = made_by(s, t, birth)) say(p, "; "), strong(p, std::string(s.node_name(by))), say(p, " made it, so backward passes its gradient on and leaves .grad as it is");
   if (!saved.empty()) say(p, ", " + plural(saved.size(), "node") + " saved it");
   say(p, plain_uses ? ", " + plural(plain_uses, "call") + (plain_uses == 1 ? " used it." : " used it.") : ".");
   return m;

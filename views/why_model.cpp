@@ -217,7 +217,7 @@ WhyModel make_why_model(const Session& s, const Why& w) {
   WhyModel m;
   m.event = w.event, m.call = w.call;
   m.title = w.title;
-  m.where = "hop " + count_text(w.event.value) + (w.where.empty() ? "" : ", " + w.where);
+  m.where = "hop " + count_text(w.event.value) + (w.where.empty() ? "" : ", " + w.where) + (w.around.empty() ? "" : ", " + w.around);
   m.error = w.error;
   m.explained = w.explained;
   m.never_involved = w.never_involved;
