@@ -64,10 +64,14 @@ void RecordOptions::add_to(CLI::App& app) {
   app.add_option("--on-full", recording.on_full, "When the file can't keep up: wait (the program waits), or drop (and count)")->option_text("WHAT");
   app.add_option("--ring-mib", recording.ring_mib, "Memory between program and file, MiB a thread: a power of two, 1 to 1024; default 16")->option_text("N");
   app.add_option("--max-size", max_size, "Stop recording when the file has grown to this; the program goes on")->option_text("SIZE (500M, 2G)");
-  app.add_option("--break", breaks, "Stop the program at hops that match, in the filter language: 'op:addmm key:AutogradCPU', line:train.py:14, error:, node:, write:, has:KEY, grad:off, "
-                 "hit:10. Several times: several breakpoints. On a terminal commands are asked for (help lists them), else the stop is told and the program goes on")
-      ->option_text("TERMS")->allow_extra_args(false);
-  app.add_option("--break-commands", break_commands, "What to do at stops, one command a line; after its last line the program goes on")->option_text("FILE");
+  app.add_option("--break", breaks, "Stop the program at hops that match (see below); may be given several times")->option_text("TERMS")->allow_extra_args(false);
+  app.add_option("--break-commands", break_commands, "What to do at stops, one command a line; after the last one the program goes on without stops")->option_text("FILE");
+  app.footer(
+      "Breakpoints: terms of the filter language, all of which must hold: 'op:addmm key:AutogradCPU', line:train.py:14, kind:, file:, thread:, and\n"
+      "  error: an exception   node: an autograd node is made   write: a tensor is written   finding: an exception, a failed look-up, an inference tensor that requires grad\n"
+      "  has:KEY in the key set   grad:off   inference:on   hit:10 from the tenth hit on\n"
+      "At a stop: i o u (into, over, out), I O U (backwards), c [N], b TERMS, breaks, args, locals, threads, tls, table, why, detach, kill; help explains them.\n"
+      "They are asked for on the terminal, or taken from --break-commands; without both each stop is told and the program goes on.");
   app.add_flag("--no-source", no_source, "Leave the program's source text out of the file");
 }
 

@@ -104,6 +104,7 @@ void LiveControl::attach(wire::Control* c) {
 
 void LiveControl::detach(wire::Control* c) {
   std::lock_guard lock(mutex_);
+  forget_spent();
   for (auto& [id, s] : set_) {
     for (const Program& p : programs_) if (p.control == c) s.hits += c->live.hits[s.slot].load();
   }

@@ -121,6 +121,25 @@ TEST_CASE("a breakpoint that stops once is gone afterwards", "[live]") {
   CHECK(e.live.breakpoints().empty());
 }
 
+TEST_CASE("breakpoints and their hits outlive a run; those that stop once do not", "[live]") {
+  LiveControl live;
+  REQUIRE(live.add(parsed("mm"), true));
+  REQUIRE(live.add(parsed("add")));
+  for (int run = 1; run <= 2; ++run) {
+    FakeEngine e(&live);
+    e.run({{1, "aten::mm", {}}, {2, "aten::add", {}}});
+    if (run == 1) {
+      CHECK(e.next_stop().id == 1);
+      live.go();
+    }
+    CHECK(e.next_stop().id == 2);
+    live.go();
+    CHECK(e.next_stop().id == 0);
+  }
+  REQUIRE(live.breakpoints().size() == 1);
+  CHECK(live.breakpoints()[0].hits == 2);
+}
+
 TEST_CASE("one thread has the focus, the others stand along and go on with it", "[live]") {
   FakeEngine e;
   REQUIRE(e.live.add(parsed("mm")));
