@@ -307,19 +307,20 @@ class Program {
       }
       return set;
     };
-    uint64_t casts = 0, gradients = 0;
+    uint64_t casts = 0, gradients = 0, known = 0;
     for (const Key* k : s_.keys()) {
       if (k->alias()) continue;
+      known |= math.bits(k->id);
       if (k->name.starts_with("Autocast")) casts |= math.bits(k->id);
       if (k->name.starts_with("Autograd")) gradients |= math.bits(k->id);
     }
-    const uint64_t functional = ~uint64_t{0} << 16;  // backends are never excluded by modes
+    known &= ~uint64_t{0} << 16;  // backends are never excluded by modes
     const uint64_t included = bits({"BackendSelect"}) | (tls.inference_mode ? 0 : bits({"ADInplaceOrView"}));
     uint64_t excluded = casts;
     if (tls.inference_mode) excluded |= gradients;
     const bool casting = tls.modes.find("autocast") != tls.modes.npos;
     const uint64_t may_differ = casting ? casts : 0;
-    if (((tls.included ^ included) & functional) == 0 && ((tls.excluded ^ excluded) & functional & ~may_differ) == 0) return "";
+    if (((tls.included ^ included) & known) == 0 && ((tls.excluded ^ excluded) & known & ~may_differ) == 0) return "";
     char text[160];
     std::snprintf(text, sizeof text, "torch._C._ForceDispatchKeyGuard(torch._C.DispatchKeySet.from_raw_repr(%#llx), torch._C.DispatchKeySet.from_raw_repr(%#llx))",
                   static_cast<unsigned long long>(tls.included), static_cast<unsigned long long>(tls.excluded));

@@ -100,9 +100,10 @@ TEST_CASE("Autograd lists what a node saves; a click shows that tensor's life", 
   Gui g(std::move(story.s));
   g.context().select(relu);
   g.run([&](ImGuiTestContext* ctx) {
-    ctx->WindowFocus("//Autograd");
+    g.app().commands().run("workspace.Autograd");  // there it is wide enough for details
+    ctx->Yield(10);
     g.settle(ctx);
-    ctx->ItemClick("//Autograd/**/detail\\/saved\\/0");
+    ctx->ItemClick("//Autograd###Autograd@Autograd/**/detail\\/saved\\/0");
     ctx->Yield(4);
     g.settle(ctx);
     IM_CHECK_EQ(g.context().tensor.value, 7u);

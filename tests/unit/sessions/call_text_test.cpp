@@ -88,7 +88,12 @@ TEST_CASE("lists, None, wrapped numbers and Python's own words", "[copy]") {
   c.plain(1, "None", 0);
   c.tensor(1, 2, "[2]", "[1]", "", "torch.bool").list_index = 1;
   c.plain(2, "'x'");
-  CHECK(c.program() == "indices_1 = torch.ones((2,), dtype=torch.bool)\n\nresult = torch.ops.aten.index.Tensor(2.0, [None, indices_1], 'x')\nprint(result)\n");
+  CHECK(c.program() == "self = torch.rand((), dtype=torch.float64)\nindices_1 = torch.ones((2,), dtype=torch.bool)\n\nresult = torch.ops.aten.index.Tensor(self, [None, indices_1], 'x')\nprint(result)\n");
+  Call add("aten::add", "Tensor", kAdd, kAddArguments);  // torch.ops takes numbers for tensors here
+  add.tensor(0, 1, "[2]", "[1]");
+  add.tensor(1, 2, "[]", "[]", "wrapped_number", "torch.float64");
+  add.plain(2, "1");
+  CHECK(add.program() == "self = torch.rand((2,))\n\nresult = torch.ops.aten.add.Tensor(self, 2.0, alpha=1)\nprint(result)\n");
 }
 
 TEST_CASE("what can't be made is said in one sentence that names the argument", "[copy]") {
