@@ -114,6 +114,30 @@ TEST_CASE("what can't be made is said in one sentence that names the argument", 
   CHECK(call_text(c.s, EventId(77), CallForm::kSql).error() == "there is no hop 77 in fake.peel");
 }
 
+TEST_CASE("a file's texts don't get into the program as code", "[copy]") {
+  for (const char* evil : {"__import__('os').system('x')", "'a' + open('b')", "1; import os", "'a\nb'", "[1, exit()]", "'\\'", "e()"}) {
+    Call c("aten::f", "", "aten::f(str a) -> Tensor", {{"a", 0}});
+    c.plain(0, evil);
+    INFO(evil);
+    CHECK(c.program().find("can't be made: it is recorded as") != std::string::npos);
+  }
+  for (const char* good : {"'it\\'s'", "\"it's\"", "[1, -2]", "(1.5+2j)", "-inf", "1e-05", "[True, False]", "''"}) {
+    Call c("aten::f", "", "aten::f(str a) -> Tensor", {{"a", 0}});
+    c.plain(0, good);
+    CHECK(c.program() == "\nresult = torch.ops.aten.f.default(" + std::string(good) + ")\nprint(result)\n");
+  }
+  Call c("aten::f;import os", "", "aten::f(Tensor a) -> Tensor", {{"a\nimport os", 2}});
+  c.tensor(0, 1, "[2]", "[1]");
+  CHECK(c.program() == "error: hop 1 calls an operator whose name no program can write");
+  Call d("aten::f", "", "aten::f(Tensor a) -> Tensor", {{"a\nimport os", 2}});
+  d.tensor(0, 1, "[2]", "[1]", "", "float32)\nimport os");
+  CHECK(d.program() == "error: argument argument_0 of hop 1 can't be made: its dtype or device has an odd name");
+  d.s.arguments_[d.hop][0].dtype = "torch.float32";
+  d.s.meta_["engine_version"] = "2\nimport os";
+  d.s.raised_ = {{d.hop, "Error", "a\nimport os"}};
+  CHECK(call_program(d.s, d.hop)->find("\nimport os") == std::string::npos);
+}
+
 TEST_CASE("a redispatch repeats the call that it is a layer of; SQL asks for that one's arguments", "[copy]") {
   Call c("aten::relu", "", "aten::relu(Tensor self) -> Tensor", {{"self", 2}});
   c.tensor(0, 1, "[2]", "[1]");
