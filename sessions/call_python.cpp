@@ -63,6 +63,38 @@ bool has(std::string_view flags, std::string_view flag) {
   return false;
 }
 
+// A session file may come from anybody, and what is written here will be run: nothing of it gets into the program unread.
+
+/// Names: letters, digits, `_`, `.`, `:`.
+bool word(std::string_view t) {
+  return !t.empty() && std::all_of(t.begin(), t.end(), [](unsigned char c) { return std::isalnum(c) || c == '_' || c == '.' || c == ':'; });
+}
+/// A number, a list of numbers, or one quoted text.
+bool literal(std::string_view t) {
+  if (t.size() >= 2 && (t[0] == '\'' || t[0] == '"')) {
+    for (size_t i = 1; i + 1 < t.size(); ++i) {
+      if (t[i] == t[0] || static_cast<unsigned char>(t[i]) < 0x20) return false;
+      if (t[i] == '\\' && ++i + 1 >= t.size()) return false;
+    }
+    return t.back() == t[0];
+  }
+  static constexpr std::string_view kWords[] = {"True", "False", "None", "inf", "nan", "infj", "nanj"};
+  for (size_t i = 0; i < t.size();) {
+    size_t end = i;
+    while (end < t.size() && std::isalpha(static_cast<unsigned char>(t[end]))) ++end;
+    const bool exponent = end == i + 1 && (t[i] == 'e' || t[i] == 'j') && i > 0 && (std::isdigit(static_cast<unsigned char>(t[i - 1])) || t[i - 1] == '.');
+    if (end > i && !exponent && std::find(std::begin(kWords), std::end(kWords), t.substr(i, end - i)) == std::end(kWords)) return false;
+    if (end == i && !std::isdigit(static_cast<unsigned char>(t[i])) && std::string_view("+-.,[]() ").find(t[i]) == t.npos) return false;
+    i = std::max(end, i + 1);
+  }
+  return !t.empty();
+}
+/// For comments.
+std::string one_line(std::string text) {
+  std::replace_if(text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
+  return text;
+}
+
 std::string torch_dtype(std::string_view dtype) { return dtype.starts_with("torch.") ? std::string(dtype) : "torch." + std::string(dtype); }
 
 /// A name that a Python program may use.
@@ -117,6 +149,7 @@ class Program {
   Result<std::string> write() {
     if (event_.flags & kNoValues) return Error{"the arguments of hop " + std::to_string(event_.id.value) + " were not recorded (--detail keys)"};
     if (op_.schema.empty()) return Error{op_.full + " has no schema in the recording, so it can't be called"};
+    if (!word(op_.name) || op_.name.find("::") == op_.name.npos || !(op_.overload.empty() || word(op_.overload))) return Error{"hop " + std::to_string(event_.id.value) + " calls an operator whose name no program can write"};
     std::map<int, std::vector<Value>> arguments;
     for (Value& v : s_.arguments(event_.id)) arguments[v.position].push_back(std::move(v));
     std::string positional, named;
@@ -138,18 +171,14 @@ class Program {
   }
 
  private:
-  std::string name_of(size_t i) const { return i < op_.arguments.size() && !op_.arguments[i].name.empty() ? op_.arguments[i].name : "argument_" + std::to_string(i); }
+  std::string name_of(size_t i) const { return i < op_.arguments.size() && word(op_.arguments[i].name) ? op_.arguments[i].name : "argument_" + std::to_string(i); }
 
   std::string head() const {
     const std::string where = where_brief(s_, event_.stack), version = s_.meta("engine_version");
-    std::string out = "# Repeats hop " + std::to_string(event_.id.value) + " of " + std::filesystem::path(s_.path()).filename().string() + ": " + op_.full + (where.empty() ? "" : " at " + where) + ".\n";
-    if (!version.empty()) out += "# Recorded with " + s_.meta("engine") + " " + version + ". Contents are not recorded: floats are random, other numbers 0 (divisors 1), bools True.\n";
+    std::string out = "# Repeats hop " + std::to_string(event_.id.value) + " of " + one_line(std::filesystem::path(s_.path()).filename().string() + ": " + op_.full + (where.empty() ? "" : " at " + where)) + ".\n";
+    if (!version.empty()) out += "# Recorded with " + one_line(s_.meta("engine") + " " + version) + ". Contents are not recorded: floats are random, other numbers 0 (divisors 1), bools True.\n";
     const auto raised = s_.raised_in(event_.id);
-    if (!raised.empty()) {
-      std::string message = raised.front().message;
-      std::replace(message.begin(), message.end(), '\n', ' ');
-      out += "# The recorded call raised " + raised.front().type + ": " + message + "\n";
-    }
+    if (!raised.empty()) out += one_line("# The recorded call raised " + raised.front().type + ": " + raised.front().message) + "\n";
     const std::string space = op_.name.substr(0, op_.name.find("::"));
     if (space != "aten" && space != "prims") out += "# The program registered " + space + ": import what does that first.\n";
     out += "import torch\n";
@@ -182,6 +211,8 @@ class Program {
     if (t.find("…") != t.npos) return cannot("it was cut in the recording");
     if (t.empty() || t == "?" || t == "storage" || t == "stream" || t == "symbolic" || t == "[symbolic]" || t == "[...]" || t == "Object") return cannot("it is recorded as " + (t.empty() ? "nothing" : t));
     if (t == "None" || t == "True" || t == "False") return t;
+    const bool named = type.starts_with("ScalarType") || type.starts_with("Layout") || type.starts_with("MemoryFormat") || type.starts_with("Device");
+    if (named ? !word(t) : !literal(t)) return cannot("it is recorded as " + one_line(t));
     if (type.starts_with("ScalarType")) return t[0] >= '0' && t[0] <= '9' ? numbered(dtypes(), t, "dtype", i) : Result<std::string>(torch_dtype(t));
     if (type.starts_with("Layout")) return t.starts_with("torch.") ? Result<std::string>(t) : t[0] >= '0' && t[0] <= '9' ? numbered({"torch.strided", "torch.sparse_coo", "torch.sparse_csr", "torch._mkldnn"}, t, "layout", i) : Result<std::string>("torch." + t);
     if (type.starts_with("MemoryFormat")) return t[0] >= '0' && t[0] <= '9' ? numbered({"torch.contiguous_format", "torch.preserve_format", "torch.channels_last", "torch.channels_last_3d"}, t, "memory format", i) : Result<std::string>(t);
@@ -237,6 +268,7 @@ class Program {
     if (!strided && layout != "sparse_coo" && layout != "sparse_csr") return cannot("its layout is " + layout);
     const Numbers shape = numbers(v.shape), strides = numbers(v.strides);
     if (v.shape.empty()) return cannot("its sizes are symbolic");
+    if (!word(v.dtype) || !(v.device.empty() || word(v.device))) return cannot("its dtype or device has an odd name");
     std::string name = variable(wanted);
     for (int n = 2; std::find(names_.begin(), names_.end(), name) != names_.end(); ++n) name = variable(wanted) + "_" + std::to_string(n);
     names_.push_back(name);
@@ -307,19 +339,20 @@ class Program {
       }
       return set;
     };
-    uint64_t casts = 0, gradients = 0;
+    uint64_t casts = 0, gradients = 0, known = 0;
     for (const Key* k : s_.keys()) {
       if (k->alias()) continue;
+      known |= math.bits(k->id);
       if (k->name.starts_with("Autocast")) casts |= math.bits(k->id);
       if (k->name.starts_with("Autograd")) gradients |= math.bits(k->id);
     }
-    const uint64_t functional = ~uint64_t{0} << 16;  // backends are never excluded by modes
+    known &= ~uint64_t{0} << 16;  // backends are never excluded by modes
     const uint64_t included = bits({"BackendSelect"}) | (tls.inference_mode ? 0 : bits({"ADInplaceOrView"}));
     uint64_t excluded = casts;
     if (tls.inference_mode) excluded |= gradients;
     const bool casting = tls.modes.find("autocast") != tls.modes.npos;
     const uint64_t may_differ = casting ? casts : 0;
-    if (((tls.included ^ included) & functional) == 0 && ((tls.excluded ^ excluded) & functional & ~may_differ) == 0) return "";
+    if (((tls.included ^ included) & known) == 0 && ((tls.excluded ^ excluded) & known & ~may_differ) == 0) return "";
     char text[160];
     std::snprintf(text, sizeof text, "torch._C._ForceDispatchKeyGuard(torch._C.DispatchKeySet.from_raw_repr(%#llx), torch._C.DispatchKeySet.from_raw_repr(%#llx))",
                   static_cast<unsigned long long>(tls.included), static_cast<unsigned long long>(tls.excluded));

@@ -391,7 +391,7 @@ void AutogradPanel::draw_details(Context& c, const Area& a) {
     if (h.hovered) pen.fill(x - u(6), y, w + u(10), u(20), theme::color(p.hover), u(theme::kRadius));
     const float t = pen.text_cut(Type::kMono, x, base_of(y, u(20)), w, p.text, v.text);
     if (t + u(24) < w) pen.text_cut(Type::kSmall, x + t + u(8), base_of(y, u(20)), w - t - u(8), v.event ? p.text : p.dim, v.note);
-    tip(h, v.text + "  " + v.note + (v.event ? "\nWritten since it was saved, by hop " + count_text(v.event.value) + ": backward refuses it. Right click: go there." : "") + "\nClick: this tensor's life.");
+    tip(h, v.text + "  " + v.note + (v.event ? "\nWritten since it was saved, by hop " + count_text(v.event.value) + ", so backward refuses it. Right click: go there." : "") + "\nClick: this tensor's life.");
     if (h) c.tensor = v.tensor, c.commands->run("tensor.show");
     if (h.right_clicked && v.event) c.select(v.event), seen_selection_ = c.selection_changes;
     y += u(21);

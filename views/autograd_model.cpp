@@ -263,7 +263,10 @@ namespace {
 void describe_saved(const Session& s, NodeDetails& d, size_t shown) {
   const auto saved = s.saved_of(d.node);
   if (saved.empty()) return;
-  const auto changed = changed_since_saved(s, d.node, {});
+  // What came after its last run doesn't matter any more.
+  EventId until;
+  for (const NodeRun& r : s.runs(d.node)) until = std::max(until, r.event);
+  const auto changed = changed_since_saved(s, d.node, until);
   std::map<uint64_t, uint64_t> storages;  // each counts once
   for (const Saved& v : saved) {
     const auto row = v.tensor ? s.tensor(v.tensor) : std::nullopt;

@@ -77,13 +77,13 @@ void find_changed(const Session& s, EventId run, std::vector<Finding>& out) {
   for (const ChangedSaved& c : changed_since_saved(s, ran->node, run)) {
     Finding f{Finding::Kind::kChanged, {}, c.write.event};
     f.tensor = c.saved.tensor;
-    code(f.sentence, tensor_name(c.saved.tensor));
-    say(f.sentence, " was saved by ");
-    say(f.sentence, std::string(s.node_name(ran->node)), true);
-    say(f.sentence, " at version " + std::to_string(c.saved.version) + " (hop " + count_text(c.made.value) + ") and then written by ");
-    code(f.sentence, hop_name(s, c.write.event));
     const std::string line = line_of(s, c.write.event), made = line_of(s, c.made);
-    say(f.sentence, (line.empty() ? "" : " at " + line) + ": version " + std::to_string(c.version) + ", so backward refused it");
+    code(f.sentence, hop_name(s, c.write.event));
+    say(f.sentence, (line.empty() ? "" : " at " + line) + " wrote ");
+    code(f.sentence, tensor_name(c.saved.tensor));
+    say(f.sentence, ", which ");
+    say(f.sentence, std::string(s.node_name(ran->node)), true);
+    say(f.sentence, " saved at version " + std::to_string(c.saved.version) + " (hop " + count_text(c.made.value) + "): at version " + std::to_string(c.version) + " backward refused it");
     f.hover = "Saved as " + saved_name(c.saved) + (made.empty() ? "" : " at " + made) + ".\nWritten" + (line.empty() ? "" : " at " + line) + ".\nBackward ran the node at hop " + count_text(run.value) + ".";
     for (const EventId e : {c.write.event, c.made, run}) add_event(f, e);
     f.count = 1;

@@ -405,7 +405,7 @@ const std::string* TracePanel::draw_mark(const Pen& pen, const TraceRow& r, floa
   const auto mark = is_hop(r.kind) ? marks_.find(r.event) : marks_.end();
   if (mark == marks_.end()) return nullptr;
   const ImU32 ink = color(theme::palette().focus);
-  const float w = u(7), h = u(8), l = x + u(1), t = cy - h / 2;
+  const float w = u(7), h = u(8), l = x + u(4), t = cy - h / 2;
   if (mark->second.second) {
     pen.fill(l, t, w, u(6), ink, u(1.5f));
     pen.dl->AddTriangleFilled({l + u(1), t + u(5)}, {l + u(4), t + u(5)}, {l + u(1), t + u(9)}, ink);

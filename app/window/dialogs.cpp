@@ -290,7 +290,7 @@ void Dialogs::draw_note() {
   const Pen pen;
   const EventId hop = app_.context().selected;
   pen.text(Type::kSemi, at.x, base_of(at.y, u(22)), views::theme::palette().text, "Note at hop " + count_text(hop.value));
-  pen.note_right(at.x + ImGui::GetContentRegionAvail().x, base_of(at.y, u(22)), "Ctrl+Enter starts a line; an empty note is taken away");
+  pen.note_right(at.x + ImGui::GetContentRegionAvail().x, base_of(at.y, u(22)), "Enter keeps it, Ctrl+Enter starts a line");
   ImGui::SetCursorScreenPos({at.x, at.y + u(28)});
   if (!opened_) ImGui::SetKeyboardFocusHere();
   const bool done = ImGui::InputTextMultiline("##text", &text_, {-1, u(84)}, ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_CtrlEnterForNewLine);

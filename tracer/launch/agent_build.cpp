@@ -146,6 +146,7 @@ class Builder {
     if (Status s = generate(); !s) return s;
     const Result<Recipe> recipe = read_recipe(python_, folder_ + "/build.json");
     if (!recipe) return Error{recipe.error()};
+    total_ = static_cast<int>(recipe->sources.size()) + !recipe->saved.empty() + !recipe->gpu.empty() + 1;
     if (Status s = compile(*recipe); !s) return s;
     if (Status s = build_part(recipe->saved, "saved", "compiling the table of saved tensors"); !s) return s;
     if (Status s = build_part(recipe->gpu, "gpu", "compiling the GPU part"); !s) return s;
@@ -185,9 +186,10 @@ class Builder {
       objects_.push_back(base + ".o");
       jobs.push_back(job);
     }
-    const int total = static_cast<int>(jobs.size()) + 1;
-    tell(0, total, "compiling");
-    return finish(run_jobs(jobs, sensible_jobs(), [&](int n) { tell(n, total, "compiling"); }, cancel_), jobs);
+    tell(0, total_, "compiling");
+    const Status s = finish(run_jobs(jobs, sensible_jobs(), [&](int n) { tell(n, total_, "compiling"); }, cancel_), jobs);
+    done_ = static_cast<int>(jobs.size());
+    return s;
   }
 
   Status link(const Recipe& recipe) {
@@ -198,13 +200,12 @@ class Builder {
     job.command.insert(job.command.end(), {"-o", temporary});
     job.command.insert(job.command.end(), recipe.link.begin(), recipe.link.end());
     job.log = folder_ + "/objects/link.log";
-    const int total = static_cast<int>(objects_.size()) + 1;
-    tell(total - 1, total, "linking");
+    tell(total_ - 1, total_, "linking");
     if (Status s = finish(run_jobs({job}, 1, [](int) {}, cancel_), {job}); !s) return s;
     if (Fd file(::open(temporary.c_str(), O_RDONLY | O_CLOEXEC)); file) ::fsync(file.get());
     if (::rename(temporary.c_str(), (folder_ + "/" + kLibraryName).c_str()) != 0)
       return Error{"cannot put the agent into " + folder_ + ": " + errno_text(errno)};
-    tell(total, total, "linking");
+    tell(total_, total_, "linking");
     return {};
   }
 
@@ -217,7 +218,7 @@ class Builder {
     job.command.insert(job.command.end(), arguments.begin(), arguments.end());
     job.command.insert(job.command.end(), {"-o", made + ".new"});
     job.log = folder_ + "/" + name + ".log";
-    tell(0, 1, stage);
+    tell(done_++, total_, stage);
     const Result<JobsResult> run = run_jobs({job}, 1, [](int) {}, cancel_);
     if (run && run->cancelled) return Error{kCancelled};
     if (!run || run->failed >= 0) return write_file(folder_ + "/" + name + ".txt", "peel_" + name + ".so could not be built (the compiler's words are in " + job.log + ")");
@@ -244,6 +245,7 @@ class Builder {
   const ProgressFunction& progress_;
   const std::atomic<bool>* cancel_;
   std::vector<std::string> objects_;
+  int done_ = 0, total_ = 1;  // runs of the compiler
 };
 
 AgentBuild agent_at(const std::string& library, bool was_cached) {

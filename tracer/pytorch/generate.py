@@ -82,7 +82,7 @@ def gpu_part(torch, root, out):
 
 NODE = re.compile(r"^struct (?:TORCH\w+ )?(\w+)(?: final)? : public (?:Node|TraceableFunction) \{", re.M)
 SAVED = re.compile(r"^  (SavedVariable|std::vector<SavedVariable>) (\w+);", re.M)
-NAMESPACE = re.compile(r"^namespace ([\w:]+) \{", re.M)
+NAMESPACES = re.compile(r"^(?:namespace [\w:]+ \{\s*)+", re.M)  # one after another, also on one line
 
 
 def node_classes(include):
@@ -96,8 +96,8 @@ def node_classes(include):
             text = f.read()
         nodes = list(NODE.finditer(text))
         for i, node in enumerate(nodes):
-            namespaces = NAMESPACE.findall(text, 0, node.start())
-            names = namespaces[-1].split("::") + [node.group(1)]
+            opened = NAMESPACES.findall(text, 0, node.start())[-1]
+            names = [n for part in re.findall(r"namespace ([\w:]+)", opened) for n in part.split("::")] + [node.group(1)]
             body = text[node.end():nodes[i + 1].start() if i + 1 < len(nodes) else len(text)]
             # A class is declared twice, for Windows without its body.
             fields = [(name, kind != "SavedVariable") for kind, name in SAVED.findall(body)]

@@ -88,7 +88,12 @@ TEST_CASE("lists, None, wrapped numbers and Python's own words", "[copy]") {
   c.plain(1, "None", 0);
   c.tensor(1, 2, "[2]", "[1]", "", "torch.bool").list_index = 1;
   c.plain(2, "'x'");
-  CHECK(c.program() == "indices_1 = torch.ones((2,), dtype=torch.bool)\n\nresult = torch.ops.aten.index.Tensor(2.0, [None, indices_1], 'x')\nprint(result)\n");
+  CHECK(c.program() == "self = torch.rand((), dtype=torch.float64)\nindices_1 = torch.ones((2,), dtype=torch.bool)\n\nresult = torch.ops.aten.index.Tensor(self, [None, indices_1], 'x')\nprint(result)\n");
+  Call add("aten::add", "Tensor", kAdd, kAddArguments);  // torch.ops takes numbers for tensors here
+  add.tensor(0, 1, "[2]", "[1]");
+  add.tensor(1, 2, "[]", "[]", "wrapped_number", "torch.float64");
+  add.plain(2, "1");
+  CHECK(add.program() == "self = torch.rand((2,))\n\nresult = torch.ops.aten.add.Tensor(self, 2.0, alpha=1)\nprint(result)\n");
 }
 
 TEST_CASE("what can't be made is said in one sentence that names the argument", "[copy]") {
@@ -107,6 +112,30 @@ TEST_CASE("what can't be made is said in one sentence that names the argument", 
   const EventId run = c.s.run_node({}, c.s.add_node(c.hop, "AddBackward0", 1));
   CHECK(call_program(c.s, run).error() == "hop 2 is no call of an operator: only calls can be repeated");
   CHECK(call_text(c.s, EventId(77), CallForm::kSql).error() == "there is no hop 77 in fake.peel");
+}
+
+TEST_CASE("a file's texts don't get into the program as code", "[copy]") {
+  for (const char* evil : {"__import__('os').system('x')", "'a' + open('b')", "1; import os", "'a\nb'", "[1, exit()]", "'\\'", "e()"}) {
+    Call c("aten::f", "", "aten::f(str a) -> Tensor", {{"a", 0}});
+    c.plain(0, evil);
+    INFO(evil);
+    CHECK(c.program().find("can't be made: it is recorded as") != std::string::npos);
+  }
+  for (const char* good : {"'it\\'s'", "\"it's\"", "[1, -2]", "(1.5+2j)", "-inf", "1e-05", "[True, False]", "''"}) {
+    Call c("aten::f", "", "aten::f(str a) -> Tensor", {{"a", 0}});
+    c.plain(0, good);
+    CHECK(c.program() == "\nresult = torch.ops.aten.f.default(" + std::string(good) + ")\nprint(result)\n");
+  }
+  Call c("aten::f;import os", "", "aten::f(Tensor a) -> Tensor", {{"a\nimport os", 2}});
+  c.tensor(0, 1, "[2]", "[1]");
+  CHECK(c.program() == "error: hop 1 calls an operator whose name no program can write");
+  Call d("aten::f", "", "aten::f(Tensor a) -> Tensor", {{"a\nimport os", 2}});
+  d.tensor(0, 1, "[2]", "[1]", "", "float32)\nimport os");
+  CHECK(d.program() == "error: argument argument_0 of hop 1 can't be made: its dtype or device has an odd name");
+  d.s.arguments_[d.hop][0].dtype = "torch.float32";
+  d.s.meta_["engine_version"] = "2\nimport os";
+  d.s.raised_ = {{d.hop, "Error", "a\nimport os"}};
+  CHECK(call_program(d.s, d.hop)->find("\nimport os") == std::string::npos);
 }
 
 TEST_CASE("a redispatch repeats the call that it is a layer of; SQL asks for that one's arguments", "[copy]") {

@@ -184,6 +184,8 @@ TEST_CASE("autograd model: what a node saves, with the write since and each stor
                 {node, "_saved_mat2", -1, TensorId(), "", "", 0, 0, kSavedPacked}};
   const EventId later = t.s.hop({}, t.s.op("aten::add_"), Kind::kCall, key::kCpu, bit::kTensor);
   t.s.writes_ = {{later, TensorId(70), 33, 0, 1}};
+  CHECK(node_details(t.s, node, t.model(node)).saved[0].note == "f32[8,16], version 0");  // it had run before
+  std::erase_if(t.s.runs_, [&](const NodeRun& r) { return r.node == node; });
   const NodeDetails d = node_details(t.s, node, t.model(node));
   CHECK(d.saved_head == "Saves 3 tensors, 512 B");
   REQUIRE(d.saved.size() == 3);

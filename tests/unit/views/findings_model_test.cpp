@@ -168,7 +168,7 @@ TEST_CASE("findings: what a node saved was written before its run; both hops and
   s.writes_ = {{add, TensorId(7), 3, 0, 1}};
   const Findings f = find_in(s);
   REQUIRE(f.rows.size() == 1);
-  CHECK(lines(f) == Lines{"changed: t7 was saved by ExpBackward0 at version 0 (hop 1) and then written by add_ at train.py:12: version 1, so backward refused it @2"});
+  CHECK(lines(f) == Lines{"changed: add_ at train.py:12 wrote t7, which ExpBackward0 saved at version 0 (hop 1): at version 1 backward refused it @2"});
   CHECK(f.rows[0].tensor == TensorId(7));
   CHECK(f.rows[0].events == std::vector<EventId>{add, exp, run});
   CHECK(good != run);
