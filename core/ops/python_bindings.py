@@ -25,17 +25,19 @@ set slice uniform""".split())
 
 
 def places(f):
-    """Which of `function`, `method`, `nn` it is."""
+    """Which of the places of core/python/bindings.h it has."""
     name = f.base
     if name in NN:
         return {"kNn"}
+    if name.startswith("linalg_"):
+        return {"kLinalg"}
     if name in BOTH:
         return {"kFunction", "kMethod"}
     if name in ONLY_METHOD:
         return {"kMethod"}
     if name in ONLY_FUNCTION:
         return {"kFunction"}
-    if name in NOWHERE or name.startswith(("_", "linalg_", "fft_", "special_")) or name.endswith("_backward"):
+    if name in NOWHERE or name.startswith(("_", "fft_", "special_")) or name.endswith("_backward"):
         return set()
     if name.endswith("_"):
         return {"kMethod"}
