@@ -282,6 +282,10 @@ void Function::refuse(const nb::args& args, const nb::kwargs& kwargs) const {
   std::string got;
   for (nb::handle a : args) got += (got.empty() ? "" : ", ") + type_text(a);
   for (auto [key, value] : kwargs) got += (got.empty() ? "" : ", ") + nb::cast<std::string>(key) + "=" + type_text(value);
+  if (method_ && signatures_.size() == 1 && signatures_[0].parameters.empty()) {
+    if (nb::len(nb::handle(kwargs))) throw TypeError("TensorBase." + name_ + "() takes no keyword arguments");
+    throw TypeError("TensorBase." + name_ + "() takes no arguments (" + std::to_string(count) + " given)");
+  }
   if (ours) missing((method_ ? "Tensor." : "torch.") + name_ + "(" + got + ")");
   if (plausible.size() == 1) {
     std::vector<nb::object> values;

@@ -165,11 +165,6 @@ class Tensor(_C.TensorBase):
     def __getattr__(self, name):
         if name.startswith("__"):
             raise AttributeError("'%s' object has no attribute '%s'" % (type(self).__name__, name))
-        if name == "T" or name == "mT":
-            name = {"T": "numpy_T"}.get(name, name)
-            if hasattr(_C.TensorBase, name):
-                return getattr(_C.TensorBase, name)(self)
-            missing("Tensor.T")
         missing("Tensor." + name)
 
     @_wrapped
@@ -216,5 +211,5 @@ class Tensor(_C.TensorBase):
 for _sign, _name in {"__add__": "add", "__radd__": "add", "__iadd__": "add_", "__sub__": "sub", "__isub__": "sub_", "__mul__": "mul", "__rmul__": "mul",
                      "__imul__": "mul_", "__truediv__": "div", "__itruediv__": "div_", "__pow__": "pow", "__ipow__": "pow_", "__matmul__": "matmul",
                      "__mod__": "remainder", "__eq__": "eq", "__ne__": "ne", "__lt__": "lt", "__le__": "le", "__gt__": "gt", "__ge__": "ge",
-                     "__and__": "bitwise_and", "__or__": "bitwise_or", "__xor__": "bitwise_xor"}.items():
+                     "__and__": "__and__", "__or__": "__or__", "__xor__": "__xor__", "__iand__": "__iand__", "__ior__": "__ior__", "__ixor__": "__ixor__"}.items():
     setattr(Tensor, _sign, _operator(_name, method=_sign))

@@ -1,12 +1,12 @@
 """Gradients of many parameters at once."""
-from .. import _C
-from .._missing import attribute
-from ..autograd.modes import no_grad
+from ... import _C
+from ..._missing import attribute
+from ...autograd.modes import no_grad
 
 
 @no_grad()
 def clip_grad_norm_(parameters, max_norm, norm_type=2.0, error_if_nonfinite=False, foreach=None):
-    from .. import clamp, linalg, stack
+    from ... import clamp, linalg, stack
     parameters = [parameters] if isinstance(parameters, _C.TensorBase) else list(parameters)
     grads = [p.grad for p in parameters if p.grad is not None]
     if not grads:
