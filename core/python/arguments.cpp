@@ -67,7 +67,7 @@ bool fits(const Parameter& p, nb::handle h) {
     case Kind::kDevice: return nb::isinstance<Device>(h) || PyUnicode_Check(o);
     case Kind::kFormat: return nb::isinstance<FormatName>(h);
     case Kind::kGenerator: return false;
-    case Kind::kInts: return (p.one_allowed && is_index(h)) || to_ints(h, nullptr);
+    case Kind::kInts: return (p.repeated && is_index(h)) || to_ints(h, nullptr);
     case Kind::kTensors: {
       if (!PyTuple_Check(o) && !PyList_Check(o)) return false;
       for (nb::handle one : nb::borrow<nb::sequence>(h)) {
@@ -104,6 +104,7 @@ IValue value_for(const Parameter& p, nb::handle h) {
       const bool one = is_index(h);
       to_ints(one ? nb::handle(nb::make_tuple(nb::borrow(h)).release()) : h, &ints);
       if (p.kind == Kind::kInt) return IValue(ints.at(0));
+      if (one) ints.assign(static_cast<size_t>(p.repeated), ints.at(0));
       return Boxing<SizeVector>::box(ints);
     }
     case Kind::kDevice: {
@@ -230,7 +231,7 @@ void Signature::read_schema(bool method, bool numbers) {
     p.optional = a.type.kind == Type::Kind::kOptional;
     p.keyword_only = a.keyword_only;
     p.number_allowed = numbers && p.kind == Kind::kTensor && (a.name == "other" || a.name == "src");
-    p.one_allowed = a.size.has_value();
+    p.repeated = a.size.value_or(0);
     p.default_value = a.default_value;
     if (!p.keyword_only) {
       ++positional;
@@ -281,6 +282,10 @@ void Function::refuse(const nb::args& args, const nb::kwargs& kwargs) const {
   std::string got;
   for (nb::handle a : args) got += (got.empty() ? "" : ", ") + type_text(a);
   for (auto [key, value] : kwargs) got += (got.empty() ? "" : ", ") + nb::cast<std::string>(key) + "=" + type_text(value);
+  if (method_ && signatures_.size() == 1 && signatures_[0].parameters.empty()) {
+    if (nb::len(nb::handle(kwargs))) throw TypeError("TensorBase." + name_ + "() takes no keyword arguments");
+    throw TypeError("TensorBase." + name_ + "() takes no arguments (" + std::to_string(count) + " given)");
+  }
   if (ours) missing((method_ ? "Tensor." : "torch.") + name_ + "(" + got + ")");
   if (plausible.size() == 1) {
     std::vector<nb::object> values;
@@ -347,11 +352,14 @@ nb::object call_operator(const std::string& name, const std::string& overload, b
 }
 
 void bind_operators(nb::module_& m) {
-  nb::object functions = m.def_submodule("_VariableFunctions"), nn = m.def_submodule("_nn");
+  std::map<int, nb::object> modules;
+  modules[kFunction] = m.def_submodule("_VariableFunctions");
+  modules[kNn] = m.def_submodule("_nn");
+  modules[kLinalg] = m.def_submodule("_linalg");
   // Never freed: functions live as long as the interpreter.
   static auto& all = *new std::map<std::pair<int, std::string>, std::unique_ptr<Function>>;
   for (const Binding& b : bindings()) {
-    for (const Place place : {kFunction, kMethod, kNn}) {
+    for (const Place place : {kFunction, kMethod, kNn, kLinalg}) {
       if (!(b.where & place)) continue;
       std::unique_ptr<Function>& f = all[{place, b.name}];
       if (!f) f = std::make_unique<Function>(b.name, place == kMethod);
@@ -365,8 +373,7 @@ void bind_operators(nb::module_& m) {
       tensor_base().attr(name) = nb::cpp_function([function](nb::handle self, nb::args a, nb::kwargs k) { return function->call(self, std::move(a), std::move(k)); },
                                                   nb::name(name), nb::is_method());
     } else {
-      nb::object& to = key.first == kNn ? nn : functions;
-      to.attr(name) = nb::cpp_function([function](nb::args a, nb::kwargs k) { return function->call({}, std::move(a), std::move(k)); }, nb::name(name));
+      modules.at(key.first).attr(name) = nb::cpp_function([function](nb::args a, nb::kwargs k) { return function->call({}, std::move(a), std::move(k)); }, nb::name(name));
     }
   }
 }

@@ -20,7 +20,7 @@ struct Parameter {
   } kind;
   std::string name;
   bool optional = false, keyword_only = false, number_allowed = false;
-  bool one_allowed = false;  // the 1 of int[1]: an int stands for the list of it
+  int repeated = 0;          // the 2 of int[2]: an int stands for a list of so many
   std::optional<IValue> default_value;
 };
 
@@ -59,7 +59,7 @@ class Function {
 
 /// torch.ops.<space>.<name>(...), or one overload of it.
 nb::object call_operator(const std::string& name, const std::string& overload, bool any_overload, nb::args, nb::kwargs);
-/// Makes torch._C._VariableFunctions and torch._C._nn, and puts methods on TensorBase.
+/// Makes torch._C._VariableFunctions, _nn and _linalg, and puts methods on TensorBase.
 void bind_operators(nb::module_&);
 
 }  // namespace peel::core::python

@@ -4,8 +4,11 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include "core/autocast/autocast.h"
+#include "core/autograd/anomaly.h"
 #include "core/autograd/engine.h"
 #include "core/autograd/special_nodes.h"
+#include "core/autograd/fallback.h"
 #include "core/dispatch/error.h"
 #include "core/python/tensor_object.h"
 #include "core/python/values.h"
@@ -52,11 +55,49 @@ std::string node_name(const Node& n) {
   return name;
 }
 
-void run_backward(const std::vector<Tensor>& roots, const std::vector<Tensor>& grads, bool keep_graph, bool create_graph) {
+void run_backward(const std::vector<Tensor>& roots, const std::vector<Tensor>& grads, bool keep_graph, bool create_graph, const std::optional<std::vector<Tensor>>& inputs) {
   BackwardOptions options;
   options.keep_graph = keep_graph;
   options.create_graph = create_graph;
-  backward(roots, grads, options);
+  inputs ? backward_to(roots, grads, *inputs, options) : backward(roots, grads, options);
+}
+
+std::vector<Tensor> run_gradients(const std::vector<Tensor>& roots, const std::vector<Tensor>& grads, const std::vector<Tensor>& inputs, bool keep_graph,
+                                  bool create_graph, bool allow_unused) {
+  BackwardOptions options;
+  options.keep_graph = keep_graph;
+  options.create_graph = create_graph;
+  options.allow_unused = allow_unused;
+  return gradients(roots, grads, inputs, options);
+}
+
+// with torch.autocast("cpu", ...)
+class Autocast {
+ public:
+  Autocast(bool enabled, DType type, bool cache) : enabled_(enabled), type_(type), cache_(cache) {}
+  Autocast(const Autocast&) = delete;
+  Autocast& operator=(const Autocast&) = delete;
+  void enter() { scopes_.push_back(std::make_unique<AutocastScope>(enabled_, type_.type, cache_)); }
+  void leave(const nb::args&) { scopes_.pop_back(); }
+
+ private:
+  bool enabled_;
+  DType type_;
+  bool cache_;
+  std::vector<std::unique_ptr<AutocastScope>> scopes_;
+};
+
+Tensor gradient_from(const nb::object& hook, const Tensor& grad) {
+  const nb::object out = hook(wrap(grad));
+  if (out.is_none()) return {};
+  if (!is_tensor(out)) throw TypeError(std::string("expected Variable, but hook returned '") + Py_TYPE(out.ptr())->tp_name + "'");
+  return tensor_of(out);
+}
+
+// The line that runs, as anomaly mode tells where a node was made.
+std::string python_traceback() {
+  const nb::object lines = nb::module_::import_("traceback").attr("format_stack")();
+  return nb::cast<std::string>(nb::str("").attr("join")(lines));
 }
 
 }  // namespace
@@ -92,10 +133,23 @@ void bind_autograd(nb::module_& m) {
   bind_guard<InferenceGuard, bool>(m, "_InferenceMode");
   bind_guard<KeyGuard<BelowAutograd>>(m, "_AutoDispatchBelowAutograd");
   bind_guard<KeyGuard<BelowADInplaceOrView>>(m, "_AutoDispatchBelowADInplaceOrView");
-  // The excluded key of autocast on the CPU; the layer itself is there when its kernels are registered.
-  m.def("_set_autocast_cpu", [](bool on) { set_key_excluded(DispatchKey::AutocastCPU, !on); });
-  m.def("_is_autocast_cpu", [] { return !local_keys().excluded.has(DispatchKey::AutocastCPU); });
-  m.def("_run_backward", &run_backward, nb::arg("roots"), nb::arg("grads"), nb::arg("keep_graph"), nb::arg("create_graph"));
+  bind_guard<Autocast, bool, DType, bool>(m, "_Autocast");
+  m.def("_is_autocast_cpu", &autocast_enabled);
+  m.def("_autocast_dtype", [] { return dtype_object(autocast_state().dtype); });
+  m.def("clear_autocast_cache", &clear_autocast_cache);
+  m.def("_set_anomaly", [](bool on, bool check_nan) {
+    anomaly.stack = &python_traceback;
+    anomaly.warn = &warn;
+    anomaly.check_nan = check_nan;
+    anomaly.on = on;
+  });
+  m.def("is_anomaly_enabled", [] { return anomaly.on; });
+  m.def("_register_hook", [](const Tensor& t, nb::object hook) { return register_hook(t, [hook](const Tensor& g) { return gradient_from(hook, g); }); });
+  m.def("_remove_hook", &remove_hook);
+  m.def("_register_after_accumulate", [](const Tensor& t, nb::object hook) { return register_after_accumulate(t, [hook](const Tensor& g) { hook(wrap(g)); }); });
+  m.def("_retain_grad", &retain_grad);
+  m.def("_run_backward", &run_backward, nb::arg("roots"), nb::arg("grads"), nb::arg("keep_graph"), nb::arg("create_graph"), nb::arg("inputs").none());
+  m.def("_gradients", &run_gradients);
 }
 
 }  // namespace peel::core::python

@@ -102,22 +102,34 @@ T* fill(nb::handle data, Sizes sizes, size_t dim, T* to) {
   return to;
 }
 
+// What stock excludes while it makes a tensor out of data that nobody else may see; the first step, without Tracer in the second.
+constexpr DispatchKeySet kUnseen{DispatchKey::Fake, DispatchKey::Python, DispatchKey::FuncTorchDynamicLayerBackMode, DispatchKey::Functionalize, DispatchKey::DeferredInit,
+                                 DispatchKey::PythonTLSSnapshot, DispatchKey::FuncTorchDynamicLayerFrontMode};
+constexpr DispatchKeySet kTracer{DispatchKey::Tracer};
+constexpr DispatchKeySet kTracked = kAutogradAndADInplaceOrView;
+
 Tensor from_data(nb::handle data, std::optional<ScalarType> wanted) {
   const SizeVector sizes = shape_of(data);
   const ScalarType type = wanted.value_or(type_of(data));
+  static const NamedOperator<Tensor(const Tensor&, Device, ScalarType, bool, bool, std::optional<MemoryFormat>)> to_device("to", "device");
   Tensor t;
   {
-    // Filled before anyone sees it.
-    BelowADInplaceOrView factory;
+    const ExcludeKeys unseen(kUnseen | kTracked | DispatchKey::Tracer);
     t = ops::empty_memory_format::call(sizes, type, Layout::Strided, Device(), false);
+    with_storage_type(type, [&]<class T>(T) { fill<T>(data, sizes, 0, t.data_as<T>()); });
   }
-  with_storage_type(type, [&]<class T>(T) { fill<T>(data, sizes, 0, t.data_as<T>()); });
-  return t;
+  const ExcludeKeys below(kUnseen | kTracked);
+  return to_device(t, Device(), type, false, false, std::optional<MemoryFormat>());
+}
+
+Tensor lifted(const Tensor& t) {
+  static const NamedOperator<Tensor(const Tensor&)> lift("lift_fresh");
+  const ExcludeKeys below(kTracked | kTracer);
+  return lift(t);
 }
 
 Tensor new_tensor(nb::handle data, std::optional<nb::handle> dtype, nb::handle device, bool requires_grad, bool) {
-  static const NamedOperator<Tensor(const Tensor&, Device, ScalarType, bool, bool, std::optional<MemoryFormat>)> to_device("to", "device");
-  static const NamedOperator<Tensor(const Tensor&)> lift("lift_fresh");
+  static const NamedOperator<Tensor&(Tensor&)> detach_("detach_");
   std::optional<ScalarType> type;
   if (dtype && !dtype->is_none()) type = nb::cast<DType>(*dtype).type;
   Device d;
@@ -125,15 +137,15 @@ Tensor new_tensor(nb::handle data, std::optional<nb::handle> dtype, nb::handle d
   if (d.type != 0) missing("torch.tensor on " + to_string(d));
   Tensor t;
   if (is_tensor(data)) {
-    BelowADInplaceOrView factory;
+    PyErr_WarnEx(PyExc_UserWarning, "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
+                 "sourceTensor.detach().clone().requires_grad_(True), rather than torch.tensor(sourceTensor).", 1);
     t = ops::clone::call(ops::detach::call(tensor_of(data)));
     if (type && *type != t.dtype()) t = ops::to_dtype::call(t, *type);
   } else {
     t = from_data(data, type);
-    BelowADInplaceOrView factory;
-    if (to_device.exists()) t = to_device(t, Device(), t.dtype(), false, false, std::optional<MemoryFormat>());
+    t = lifted(t);
   }
-  if (lift.exists()) t = lift(t);
+  t = detach_(t);
   if (requires_grad) set_requires_grad(t, true);
   return t;
 }
@@ -169,7 +181,7 @@ void bind_data(nb::module_& m) {
   m.def("tensor", &new_tensor, nb::arg("data"), nb::kw_only(), nb::arg("dtype") = nb::none(), nb::arg("device") = nb::none(), nb::arg("requires_grad") = false,
         nb::arg("pin_memory") = false);
   m.def("_values", &to_list, "Nested lists of a tensor's numbers, without a call of an operator.");
-  m.def("_from_data", [](nb::handle data, const DType& type) { return from_data(data, type.type); });
+  m.def("_from_data", [](nb::handle data, const DType& type) { return lifted(from_data(data, type.type)); });
 }
 
 }  // namespace peel::core::python

@@ -1,4 +1,5 @@
 // x[index]: each part of the index is an operator, as in stock. Parts that take the whole dimension are none.
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
 #include "core/dispatch/error.h"
@@ -39,11 +40,21 @@ Tensor slice(const Tensor& t, int64_t dim, nb::handle h) {
 
 int64_t dimensions_used(const nb::list& parts) {
   int64_t n = 0;
-  for (nb::handle p : parts) n += !p.is_none() && p.ptr() != Py_Ellipsis && !PyBool_Check(p.ptr());
+  for (nb::handle p : parts) n += !p.is_none() && p.ptr() != Py_Ellipsis;
   return n;
 }
 
-Tensor looked_at(const Tensor& self, nb::handle index) {
+// What an index asks for: a view, and tensors that choose among its elements.
+struct Place {
+  Tensor view;
+  std::vector<std::optional<Tensor>> chosen;  // by dimension of the view
+};
+
+Tensor index_tensor(nb::handle h) {
+  return is_tensor(h) ? tensor_of(h) : tensor_of(nb::module_::import_("torch").attr("tensor")(h));
+}
+
+Place place_at(const Tensor& self, nb::handle index) {
   nb::list parts;
   if (PyTuple_Check(index.ptr())) {
     for (nb::handle p : nb::borrow<nb::tuple>(index)) parts.append(p);
@@ -54,35 +65,65 @@ Tensor looked_at(const Tensor& self, nb::handle index) {
   if (self.dim() == 0 && used > 0) throw IndexError("invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a 0-dim tensor to a number");
   if (used > self.dim()) throw IndexError("too many indices for tensor of dimension " + std::to_string(self.dim()));
   Tensor t = self;
+  std::vector<std::optional<Tensor>> chosen;
   int64_t dim = 0;
   for (nb::handle p : parts) {
-    if (is_tensor_index(p)) missing("indexing by a tensor or a list");
-    if (p.ptr() == Py_Ellipsis) dim += self.dim() - used;
+    if (PyBool_Check(p.ptr())) missing("indexing by a bool");
+    if (is_tensor_index(p)) {
+      Tensor by = index_tensor(p);
+      const int64_t takes = by.dtype() == ScalarType::Bool ? by.dim() : 1;
+      chosen.resize(static_cast<size_t>(dim));
+      chosen.emplace_back(std::move(by));
+      dim += takes;
+    } else if (p.ptr() == Py_Ellipsis) dim += self.dim() - used;
     else if (p.is_none()) t = ops::unsqueeze::call(t, dim++);
     else if (PySlice_Check(p.ptr())) t = slice(t, dim, p), ++dim;
     else if (is_index(p)) t = select(t, dim, to_index(p));
     else throw IndexError("only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got " + std::string(Py_TYPE(p.ptr())->tp_name) + ")");
   }
-  return t.is_same(self) ? ops::alias::call(self) : t;
+  return {t, std::move(chosen)};
+}
+
+Tensor read(const Tensor& self, nb::handle i) {
+  static const NamedOperator<Tensor(const Tensor&, std::span<const std::optional<Tensor>>)> choose("index", "Tensor");
+  const Place p = place_at(self, i);
+  if (!p.chosen.empty()) return choose(p.view, p.chosen);
+  return p.view.is_same(self) ? ops::alias::call(self) : p.view;
+}
+
+// A number as a tensor of this type, below dispatch.
+Tensor number_of_type(const IValue& v, ScalarType type) {
+  Tensor t = empty({}, type);
+  kernels::with_type(type, "fill_out", [&]<class T>(T) {
+    *t.data_as<T>() = v.tag() == IValue::Tag::kDouble ? static_cast<T>(v.to_double()) : static_cast<T>(v.tag() == IValue::Tag::kBool ? v.to_bool() : v.to_int());
+  });
+  return t;
 }
 
 void write(const Tensor& self, nb::handle index, nb::handle value) {
-  const bool everything = index.ptr() == Py_Ellipsis;
-  Tensor to = everything ? self : looked_at(self, index);
+  static const NamedOperator<Tensor(const Tensor&)> lift("lift_fresh");
+  static const NamedOperator<Tensor&(Tensor&, std::span<const std::optional<Tensor>>, const Tensor&, bool)> put("index_put_");
+  Tensor given;
   IValue number;
-  if (is_tensor(value)) {
-    ops::copy_::call(to, tensor_of(value));
+  const bool is_number = !is_tensor(value);
+  if (!is_number) {
+    given = tensor_of(value);
   } else if (to_scalar(value, &number)) {
-    ops::fill__Scalar::call(to, Scalar(number));
+    const ExcludeKeys unseen(kAutogradAndADInplaceOrView | DispatchKey::Tracer);
+    given = lift(number_of_type(number, self.dtype()));
   } else {
     throw TypeError(std::string("can't assign a ") + Py_TYPE(value.ptr())->tp_name + " to a torch." + to_string(self.dtype()) + "Tensor");
   }
+  Place p = place_at(self, index);
+  if (!p.chosen.empty()) put(p.view, p.chosen, given, false);
+  else if (is_number) ops::fill__Tensor::call(p.view, given);
+  else ops::copy_::call(p.view, given);
 }
 
 }  // namespace
 
 void bind_indexing(nb::module_&) {
-  tensor_base().attr("__getitem__") = nb::cpp_function([](const Tensor& t, nb::handle i) { return looked_at(t, i); }, nb::name("__getitem__"), nb::is_method(), nb::arg().none());
+  tensor_base().attr("__getitem__") = nb::cpp_function([](const Tensor& t, nb::handle i) { return read(t, i); }, nb::name("__getitem__"), nb::is_method(), nb::arg().none());
   tensor_base().attr("__setitem__") = nb::cpp_function([](const Tensor& t, nb::handle i, nb::handle v) { write(t, i, v); }, nb::name("__setitem__"), nb::is_method(), nb::arg().none(), nb::arg());
 }
 

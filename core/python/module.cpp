@@ -49,6 +49,7 @@ void bind(nb::module_& m) {
   bind_indexing(m);
   bind_data(m);
   bind_autograd(m);
+  bind_function(m);
   bind_library(m);
   m.def("_manual_seed", [](uint64_t seed) { kernels::manual_seed(seed); });
 }

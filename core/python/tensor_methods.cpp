@@ -140,8 +140,16 @@ void bind_attributes() {
   property("_base", [](const Tensor& t) { return grad_meta(t) ? grad_meta(t)->base : Tensor(); });
   property("grad_fn", [](const Tensor& t) { return node_object(grad_node(t)); });
   property("requires_grad", [](const Tensor& t) { return requires_grad(t); }, nb::cpp_function([](const Tensor& t, bool on) { set_requires(t, on); }));
-  property("grad", [](const Tensor& t) { return grad_meta(t) ? grad_meta(t)->grad : Tensor(); },
+  property("grad", [](const Tensor& t) { return gradient_of(t); },
            nb::cpp_function([](nb::handle self, nb::handle grad) { set_grad(self, grad); }, nb::arg(), nb::arg().none()));
+  property("T", [](const Tensor& t) {
+    static const NamedOperator<Tensor(const Tensor&)> transposed("numpy_T");
+    return transposed(t);
+  });
+  property("mT", [](const Tensor& t) {
+    static const NamedOperator<Tensor(const Tensor&)> transposed("mT");
+    return transposed(t);
+  });
   property("data", &data_of, nb::cpp_function([](const Tensor& t, const Tensor& from) { set_data(t, from); }));
 }
 

@@ -7,6 +7,10 @@
 namespace peel::kernels {
 
 void no_kernel_for(const char* op, ScalarType t) {
+  // What stock computes with and few kernels here do.
+  if (is_complex(t) || t == ScalarType::Half || t == ScalarType::Short || t == ScalarType::Char || t == ScalarType::Byte) {
+    throw NotImplemented(std::string("The embedded engine has no ") + op + " for " + python_name(t) + " yet; the program can be run on stock PyTorch (--engine pytorch).");
+  }
   throw NotImplemented(std::string("\"") + op + "\" not implemented for '" + to_string(t) + "'");
 }
 

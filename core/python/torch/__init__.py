@@ -41,7 +41,7 @@ for _name in dir(_C._VariableFunctions):
 from ._print import set_printoptions  # noqa: E402,F401
 from .autograd.modes import enable_grad, inference_mode, no_grad, set_grad_enabled  # noqa: E402,F401
 from ._functions import *  # noqa: E402,F401,F403
-from . import _ops, amp, autograd, cuda, library, nn, optim, random, version  # noqa: E402,F401
+from . import _ops, amp, autograd, cuda, library, linalg, nn, optim, random, version  # noqa: E402,F401
 from .amp import autocast, get_autocast_dtype, is_autocast_enabled  # noqa: E402,F401
 from .random import Generator, default_generator, initial_seed, manual_seed, seed  # noqa: E402,F401
 

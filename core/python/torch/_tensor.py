@@ -36,6 +36,18 @@ def _function(name):
     return f
 
 
+class _Hook:
+    """Takes a hook away again."""
+
+    def __init__(self, tensor, id):
+        self._tensor, self._id = tensor, id
+
+    def remove(self):
+        if self._tensor is None:
+            missing("removing a hook that runs after a gradient was added to")
+        _C._remove_hook(self._tensor, self._id)
+
+
 class Tensor(_C.TensorBase):
     def __new__(cls, *args, dtype=None, device=None, requires_grad=False):
         if len(args) == 1 and isinstance(args[0], _C.TensorBase):
@@ -54,8 +66,7 @@ class Tensor(_C.TensorBase):
         autograd.backward(self, gradient, retain_graph, create_graph, inputs=inputs)
 
     def tolist(self):
-        self.resolve_conj()
-        return _C._values(self)
+        return _C._values(self.resolve_conj().resolve_neg())
 
     def type(self, dtype=None):
         if dtype is None:
@@ -68,10 +79,13 @@ class Tensor(_C.TensorBase):
         return _C.tensor(data, dtype=dtype or self.dtype, device=device, requires_grad=requires_grad)
 
     def retain_grad(self):
-        if not self.requires_grad:
-            raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
-        if not self.is_leaf:
-            missing("Tensor.retain_grad of a tensor that isn't a leaf")
+        _C._retain_grad(self)
+
+    def register_hook(self, hook):
+        return _Hook(self, _C._register_hook(self, hook))
+
+    def register_post_accumulate_grad_hook(self, hook):
+        return _Hook(None, _C._register_after_accumulate(self, hook))
 
     def __len__(self):
         if self.dim() == 0:
@@ -81,12 +95,10 @@ class Tensor(_C.TensorBase):
     def __iter__(self):
         if self.dim() == 0:
             raise TypeError("iteration over a 0-d tensor")
-        return iter(self.unbind(0) if hasattr(_C.TensorBase, "unbind") else [self[i] for i in range(self.shape[0])])
+        return iter(self.unbind(0))
 
     def __bool__(self):
-        if self.numel() != 1:
-            raise RuntimeError("Boolean value of Tensor with %s is ambiguous" % ("no values" if self.numel() == 0 else "more than one value"))
-        return bool(self.is_nonzero() if hasattr(_C.TensorBase, "is_nonzero") else self.item())
+        return self.is_nonzero()
 
     def __float__(self):
         return float(self.item())
@@ -153,11 +165,6 @@ class Tensor(_C.TensorBase):
     def __getattr__(self, name):
         if name.startswith("__"):
             raise AttributeError("'%s' object has no attribute '%s'" % (type(self).__name__, name))
-        if name == "T" or name == "mT":
-            name = {"T": "numpy_T"}.get(name, name)
-            if hasattr(_C.TensorBase, name):
-                return getattr(_C.TensorBase, name)(self)
-            missing("Tensor.T")
         missing("Tensor." + name)
 
     @_wrapped
@@ -204,5 +211,5 @@ class Tensor(_C.TensorBase):
 for _sign, _name in {"__add__": "add", "__radd__": "add", "__iadd__": "add_", "__sub__": "sub", "__isub__": "sub_", "__mul__": "mul", "__rmul__": "mul",
                      "__imul__": "mul_", "__truediv__": "div", "__itruediv__": "div_", "__pow__": "pow", "__ipow__": "pow_", "__matmul__": "matmul",
                      "__mod__": "remainder", "__eq__": "eq", "__ne__": "ne", "__lt__": "lt", "__le__": "le", "__gt__": "gt", "__ge__": "ge",
-                     "__and__": "bitwise_and", "__or__": "bitwise_or", "__xor__": "bitwise_xor"}.items():
+                     "__and__": "__and__", "__or__": "__or__", "__xor__": "__xor__", "__iand__": "__iand__", "__ior__": "__ior__", "__ixor__": "__ixor__"}.items():
     setattr(Tensor, _sign, _operator(_name, method=_sign))

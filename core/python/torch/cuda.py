@@ -1,4 +1,5 @@
 """There are no GPUs in the embedded engine."""
+__path__ = []  # so that modules below it are looked for, and said to be missing
 from ._missing import attribute
 
 

@@ -103,5 +103,18 @@ TEST_CASE("the cache falls back to a folder of ours when the usual one cannot be
   CHECK_FALSE(cache_folder());
 }
 
+TEST_CASE("the embedded engine wants the Python that it was built for", "[launch]") {
+  const Result<Python> any = find_python("");
+  if (!any) return;
+  const std::string minor = any->version.substr(0, any->version.rfind('.'));
+  const Result<Python> own = python_for({"/engine", "0.1.0", minor, any->path}, "");
+  REQUIRE(own);
+  CHECK(own->version == any->version);
+  const Result<Python> other = python_for({"/engine", "0.1.0", "2.7", any->path}, any->path);
+  REQUIRE_FALSE(other);
+  CHECK(other.error().find("was built for Python 2.7, but " + any->path) != std::string::npos);
+  CHECK(other.error().find("leave --python out") != std::string::npos);
+}
+
 }  // namespace
 }  // namespace peel::launch

@@ -29,22 +29,64 @@ def _gradients(outputs, given):
 
 def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, grad_variables=None, inputs=None):
     if inputs is not None:
-        missing("backward(inputs=...)")
+        inputs = [inputs] if isinstance(inputs, _C.TensorBase) else list(inputs)
+        if not inputs:
+            raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
     tensors = [tensors] if isinstance(tensors, _C.TensorBase) else list(tensors)
     given = [grad_tensors] if isinstance(grad_tensors, _C.TensorBase) else list(grad_tensors) if grad_tensors is not None else [None] * len(tensors)
     grads = _gradients(tensors, given)
     for i, (t, g) in enumerate(zip(tensors, grads)):
         if g is None:
             raise RuntimeError("element %d of tensors does not require grad and does not have a grad_fn" % i)
-    _engine_run_backward(tensors, grads, create_graph if retain_graph is None else retain_graph, create_graph)
+    _in_span(_C._run_backward, tensors, grads, create_graph if retain_graph is None else retain_graph, create_graph, inputs)
 
 
-def _engine_run_backward(tensors, grads, keep_graph, create_graph):
+def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=False, only_inputs=True, allow_unused=None, is_grads_batched=False,
+         materialize_grads=False):
+    if is_grads_batched:
+        missing("autograd.grad(is_grads_batched=True)")
+    outputs = [outputs] if isinstance(outputs, _C.TensorBase) else list(outputs)
+    inputs = [inputs] if isinstance(inputs, _C.TensorBase) else list(inputs)
+    given = [grad_outputs] if isinstance(grad_outputs, _C.TensorBase) else list(grad_outputs) if grad_outputs is not None else [None] * len(outputs)
+    grads = _gradients(outputs, given)
+    for i, g in enumerate(grads):
+        if g is None:
+            raise RuntimeError("element %d of tensors does not require grad and does not have a grad_fn" % i)
+    result = _in_span(_C._gradients, outputs, grads, inputs, create_graph if retain_graph is None else retain_graph, create_graph,
+                      materialize_grads if allow_unused is None else allow_unused)
+    if materialize_grads:
+        from .. import zeros_like
+        result = [zeros_like(i, requires_grad=create_graph) if r is None else r for i, r in zip(inputs, result)]
+    return tuple(result)
+
+
+def _in_span(run, *arguments):
     _C._begin_backward()
     try:
-        _C._run_backward(tensors, grads, keep_graph, create_graph)
+        return run(*arguments)
     finally:
         _C._end_backward()
+
+
+class set_detect_anomaly:
+    """In force from when it is made."""
+
+    def __init__(self, mode=True, check_nan=True):
+        self._before = _C.is_anomaly_enabled()
+        _C._set_anomaly(mode, check_nan)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        _C._set_anomaly(self._before, True)
+
+
+class detect_anomaly(set_detect_anomaly):
+    def __init__(self, check_nan=True):
+        import warnings
+        warnings.warn("Anomaly Detection has been enabled. This mode will increase the runtime and should only be enabled for debugging.", stacklevel=2)
+        super().__init__(True, check_nan)
 
 
 __getattr__ = attribute("torch.autograd")

@@ -118,6 +118,19 @@ def max_pool2d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode
     return _torch("max_pool2d")(input, kernel_size, kernel_size if stride is None else stride, padding, dilation, ceil_mode)
 
 
+def adaptive_avg_pool2d(input, output_size):
+    size = [n if n is not None else input.size(i - 2) for i, n in enumerate(output_size)] if isinstance(output_size, (tuple, list)) else output_size
+    return _nn("adaptive_avg_pool2d")(input, size)
+
+
+def one_hot(tensor, num_classes=-1):
+    return _nn("one_hot")(tensor, num_classes)
+
+
+def pad(input, pad, mode="constant", value=None):
+    return _nn("pad")(input, pad, mode, value)
+
+
 def _same_shape(input, target):
     if target.size() != input.size():
         warnings.warn("Using a target size (%s) that is different to the input size (%s). This will likely lead to incorrect results due to broadcasting. Please "

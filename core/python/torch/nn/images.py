@@ -1,0 +1,121 @@
+"""Layers over pictures."""
+import math
+
+from .. import _C
+from . import functional as F
+from . import init
+from .layers import _empty
+from .module import Module
+from .parameter import Parameter
+
+
+def _pair(value):
+    return (value, value) if isinstance(value, int) else tuple(value)
+
+
+class Conv2d(Module):
+    def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0, dilation=1, groups=1, bias=True, padding_mode="zeros", device=None, dtype=None):
+        super().__init__()
+        if groups <= 0:
+            raise ValueError("groups must be a positive integer")
+        if in_channels % groups != 0:
+            raise ValueError("in_channels must be divisible by groups")
+        if out_channels % groups != 0:
+            raise ValueError("out_channels must be divisible by groups")
+        if padding_mode != "zeros" or isinstance(padding, str):
+            from .._missing import missing
+            missing("Conv2d(padding=%r, padding_mode=%r)" % (padding, padding_mode))
+        self.in_channels, self.out_channels, self.groups, self.padding_mode = in_channels, out_channels, groups, padding_mode
+        self.kernel_size, self.stride, self.padding, self.dilation = _pair(kernel_size), _pair(stride), _pair(padding), _pair(dilation)
+        self.weight = Parameter(_empty(out_channels, in_channels // groups, *self.kernel_size, device=device, dtype=dtype))
+        if bias:
+            self.bias = Parameter(_empty(out_channels, device=device, dtype=dtype))
+        else:
+            self.register_parameter("bias", None)
+        self.reset_parameters()
+
+    def reset_parameters(self):
+        init.kaiming_uniform_(self.weight, a=math.sqrt(5))
+        if self.bias is not None:
+            fan_in, _ = init._fans(self.weight)
+            if fan_in != 0:
+                init.uniform_(self.bias, -1 / math.sqrt(fan_in), 1 / math.sqrt(fan_in))
+
+    def forward(self, input):
+        return F.conv2d(input, self.weight, self.bias, self.stride, self.padding, self.dilation, self.groups)
+
+    def extra_repr(self):
+        text = "%s, %s, kernel_size=%s, stride=%s" % (self.in_channels, self.out_channels, self.kernel_size, self.stride)
+        for name, usual in (("padding", (0, 0)), ("dilation", (1, 1)), ("groups", 1)):
+            if getattr(self, name) != usual:
+                text += ", %s=%s" % (name, getattr(self, name))
+        return text + (", bias=False" if self.bias is None else "")
+
+
+class MaxPool2d(Module):
+    def __init__(self, kernel_size, stride=None, padding=0, dilation=1, return_indices=False, ceil_mode=False):
+        super().__init__()
+        self.kernel_size, self.stride = kernel_size, kernel_size if stride is None else stride
+        self.padding, self.dilation, self.return_indices, self.ceil_mode = padding, dilation, return_indices, ceil_mode
+
+    def forward(self, input):
+        return F.max_pool2d(input, self.kernel_size, self.stride, self.padding, self.dilation, self.ceil_mode, self.return_indices)
+
+    def extra_repr(self):
+        return "kernel_size=%s, stride=%s, padding=%s, dilation=%s, ceil_mode=%s" % (self.kernel_size, self.stride, self.padding, self.dilation, self.ceil_mode)
+
+
+class AdaptiveAvgPool2d(Module):
+    def __init__(self, output_size):
+        super().__init__()
+        self.output_size = output_size
+
+    def forward(self, input):
+        return F.adaptive_avg_pool2d(input, self.output_size)
+
+    def extra_repr(self):
+        return "output_size=%s" % (self.output_size,)
+
+
+class _BatchNorm(Module):
+    dimensions = ()
+
+    def __init__(self, num_features, eps=1e-5, momentum=0.1, affine=True, track_running_stats=True, device=None, dtype=None):
+        super().__init__()
+        self.num_features, self.eps, self.momentum, self.affine, self.track_running_stats = num_features, eps, momentum, affine, track_running_stats
+        for name in ("weight", "bias"):
+            self.register_parameter(name, Parameter(_empty(num_features, device=device, dtype=dtype)) if affine else None)
+        functions = _C._VariableFunctions
+        self.register_buffer("running_mean", functions.zeros(num_features, device=device, dtype=dtype) if track_running_stats else None)
+        self.register_buffer("running_var", functions.ones(num_features, device=device, dtype=dtype) if track_running_stats else None)
+        self.register_buffer("num_batches_tracked", _C.tensor(0, dtype=_C.int64) if track_running_stats else None)
+        if track_running_stats:
+            self.running_mean.zero_()
+            self.running_var.fill_(1)
+            self.num_batches_tracked.zero_()
+        if affine:
+            init.ones_(self.weight)
+            init.zeros_(self.bias)
+
+    def forward(self, input):
+        if input.dim() not in self.dimensions:
+            raise ValueError("expected %s input (got %dD input)" % (" or ".join("%dD" % d for d in self.dimensions), input.dim()))
+        factor = 0.0 if self.momentum is None else self.momentum
+        if self.training and self.track_running_stats and self.num_batches_tracked is not None:
+            self.num_batches_tracked.add_(1)
+            if self.momentum is None:
+                factor = 1.0 / float(self.num_batches_tracked)
+        batch = self.training or (self.running_mean is None and self.running_var is None)
+        tracked = not self.training or self.track_running_stats
+        return F.batch_norm(input, self.running_mean if tracked else None, self.running_var if tracked else None, self.weight, self.bias, batch, factor, self.eps)
+
+    def extra_repr(self):
+        return "%s, eps=%s, momentum=%s, affine=%s, track_running_stats=%s" % (self.num_features, self.eps, self.momentum, self.affine, self.track_running_stats)
+
+
+class BatchNorm1d(_BatchNorm):
+    dimensions = (2, 3)
+
+
+class BatchNorm2d(_BatchNorm):
+    dimensions = (4,)
