@@ -52,10 +52,10 @@ Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step, Type d
   return ops::arange_start_out::call(start, end, step, out);
 }
 Tensor arange(const Scalar& start, const Scalar& end, Type dtype, LayoutArgument layout, DeviceArgument device, Flag pin) {
-  return ops::arange_start_step::call(start, end, 1, dtype, layout, device, pin);
+  return arange(start, end, 1, dtype, layout, device, pin);
 }
 Tensor arange(const Scalar& end, Type dtype, LayoutArgument layout, DeviceArgument device, Flag pin) {
-  return ops::arange_start::call(0, end, dtype, layout, device, pin);
+  return arange(0, end, 1, dtype, layout, device, pin);
 }
 
 Tensor& linspace_out(const Scalar& start, const Scalar& end, int64_t steps, Tensor& out) {

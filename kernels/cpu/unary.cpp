@@ -20,9 +20,13 @@ Tensor map_any(const char* name, const Tensor& self, F f, Tensor out = {}, Plan 
   return e.finish();
 }
 
-// Rounding leaves whole numbers alone.
+// Rounding copies whole numbers.
 template <class F>
 Tensor rounded(const char* name, const Tensor& self, F f, Tensor out = {}) {
+  if (!is_floating(self.dtype())) {
+    if (!out.defined()) out = Elementwise({self}).finish();
+    return ops::copy_::call(out, self);
+  }
   return map_any(name, self, [f](auto x) {
     if constexpr (std::is_floating_point_v<decltype(x)>) return f(x);
     else return x;
