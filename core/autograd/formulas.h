@@ -62,6 +62,7 @@ Tensor vector_norm_backward(const Tensor& grad, const Tensor& self, const Scalar
 Tensor logsumexp_backward(const Tensor& grad, const Tensor& self, const Tensor& result, Sizes dims, bool keepdim);
 Tensor cumsum_backward(const Tensor& grad, int64_t dim);
 Tensor softmax_double_backward(const Tensor& grad, const Tensor& grad_output, int64_t dim, const Tensor& output);
+Tensor log_softmax_output_backward(const Tensor& grad, const Tensor& grad_output, const Tensor& output, int64_t dim);
 Tensor log_softmax_double_backward(const Tensor& grad, const Tensor& output, int64_t dim);
 
 // Of layers and losses.

@@ -1,6 +1,5 @@
 // Gradients of functions of one and two tensors.
 #include <cmath>
-#include <limits>
 
 #include "core/autograd/formulas.h"
 #include "core/dispatch/modes.h"
@@ -80,8 +79,9 @@ Tensor pow_backward_exponent(const Tensor& grad, const Scalar& self, const Tenso
 
 std::tuple<Tensor, Tensor> atan2_backward(const Tensor& grad, const Tensor& self, const Tensor& other, std::array<bool, 2> wanted) {
   const Tensor squares = mul(other, other);
-  Tensor scale = reciprocal(add(mul(self, self), squares));
-  masked_fill_(scale, eq(scale, std::numeric_limits<double>::infinity()), 0);  // no direction at the origin
+  const Tensor distance = add(mul(self, self), squares);
+  Tensor scale = reciprocal(distance);
+  masked_fill_(scale, eq(distance, 0), 0);  // no direction at the origin
   Tensor a, b;
   if (wanted[0]) a = mul(mul(grad, other), scale);
   if (wanted[1]) b = mul(mul(grad, neg(self)), scale);

@@ -215,6 +215,10 @@ Tensor softmax_double_backward(const Tensor& grad, const Tensor& grad_output, in
   const Tensor b = mul(grad_output, sum(mul(output, grad), d, true));
   return sub(sub(mul(grad_output, grad), a), b);
 }
+Tensor log_softmax_output_backward(const Tensor& grad, const Tensor& grad_output, const Tensor& output, int64_t dim) {
+  const Tensor g = to(grad, output.dtype()), e = exp(output);
+  return to(mul(mul(neg(sum(grad_output, SizeVector{dim}, true)), e), g), output.dtype());
+}
 Tensor log_softmax_double_backward(const Tensor& grad, const Tensor& output, int64_t dim) {
   const Tensor e = exp(output);
   const Tensor total = sum(mul(to(grad, output.dtype()), e), SizeVector{dim}, true);

@@ -43,11 +43,12 @@ Tensor cat(std::span<const Tensor> tensors, int64_t dim) {
     shape[d] += one.sizes()[d];
   }
   const Tensor out = empty(shape, t, model->device());
-  // Stock copies float tensors that lie row by row in one loop; others one by one, into parts of the result, of which it makes one when all are alike.
+  // Stock copies what lies row by row in one loop (whole numbers along the first dimension only); else one by one, into parts of the result, of which
+  // it makes one when all are alike.
   const auto joins = [](const Tensor& one) { return !is_empty_vector(one); };
   const auto alike = [&](const Tensor& one) { return std::ranges::equal(one.sizes(), model->sizes()) && std::ranges::equal(one.strides(), model->strides()); };
   const bool one_type = std::ranges::all_of(tensors, [t](const Tensor& one) { return one.dtype() == t; });
-  const bool fast = one_type && is_floating(t) && std::ranges::all_of(tensors, [](const Tensor& one) { return one.is_contiguous(); });
+  const bool fast = one_type && (is_floating(t) || d == 0) && std::ranges::all_of(tensors, [](const Tensor& one) { return one.is_contiguous(); });
   const bool reuses = one_type && std::ranges::all_of(tensors, alike);
   int64_t at = 0;
   for (const Tensor& one : tensors) {

@@ -103,6 +103,7 @@ Tensor extreme(const Tensor& self, Sizes dims, bool keepdim, const char* name, B
 
 template <class Better>
 Tensor index_of(const Tensor& self, std::optional<int64_t> dim, bool keepdim, const char* name, Better better) {
+  if (self.dtype() == ScalarType::Bool) throw Error(std::string(name) + "(): does not support bool input");
   if (!dim && self.numel() == 0) {
     throw IndexError(std::string(name) + "(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the 'dim' argument.");
   }
@@ -121,12 +122,12 @@ Tensor index_of(const Tensor& self, std::optional<int64_t> dim, bool keepdim, co
 Tensor truth_of(const Tensor& self, std::optional<Sizes> dims, bool keepdim, bool any) {
   const auto gone = named_dims(dims, self.dim());
   const Tensor result = empty(reduced_shape(self.sizes(), gone, keepdim), ScalarType::Bool, self.device());
-  Tensor out = with_all_dims(result, self.sizes(), gone, keepdim);
-  if (self.numel() == 0) {
+  if (self.numel() <= 1) {
     Tensor all = result;
-    ops::fill__Scalar::call(all, any ? 0 : 1);
-    return result;
+    if (self.numel() == 0) return ops::fill__Scalar::call(all, any ? 0 : 1);
+    return ops::copy_::call(all, ops::to_dtype::call(ops::view_as::call(self, result), ScalarType::Bool));
   }
+  Tensor out = with_all_dims(result, self.sizes(), gone, keepdim);
   const Tensor in = self.dtype() == ScalarType::Bool ? self : ops::to_dtype::call(self, ScalarType::Bool);
   ops::fill__Scalar::call(out, !any);
   const Rows rows = rows_of(in, gone);

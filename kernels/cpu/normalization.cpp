@@ -263,6 +263,7 @@ Three native_batch_norm_backward(const Tensor& grad_out, const Tensor& input, co
     SizeVector dims{0};
     for (int64_t d = 2; d < input.dim(); ++d) dims.push_back(d);
     ops::sum_dim_IntList::call(grad_out, Sizes(dims), false);
+  } else {
     ops::empty_like::call(input, {}, {}, {}, {}, MemoryFormat::Contiguous);
   }
   const Rows x = rows_of(input, named), dy = rows_of(grad_out, named);

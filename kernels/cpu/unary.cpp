@@ -23,6 +23,7 @@ Tensor map_any(const char* name, const Tensor& self, F f, Tensor out = {}, Plan 
 // Rounding copies whole numbers.
 template <class F>
 Tensor rounded(const char* name, const Tensor& self, F f, Tensor out = {}) {
+  if (self.dtype() == ScalarType::Bool) no_kernel_for(name, self.dtype());
   if (!is_floating(self.dtype())) {
     if (!out.defined()) out = Elementwise({self}).finish();
     return ops::copy_::call(out, self);

@@ -118,6 +118,7 @@ class Script {
 
   IValue value(const std::string& text, const std::string& type) {
     if (text == "None") return {};
+    if (text == "undefined") return IValue(TensorHandle());
     if (text.empty()) return IValue(Device());
     if (text[0] == '$') return IValue(tensors_.at(text.substr(1)));
     if (text == "True" || text == "False") return IValue(text == "True");
