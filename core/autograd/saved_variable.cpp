@@ -66,7 +66,7 @@ void SavedVariable::release() {
 }
 
 SavedList::SavedList(std::span<const std::optional<Tensor>> list) {
-  for (const auto& t : list) t ? list_.emplace_back(std::in_place, *t) : list_.emplace_back();
+  for (const auto& t : list) t && t->defined() ? list_.emplace_back(std::in_place, *t) : list_.emplace_back();
 }
 SavedList::SavedList(std::span<const Tensor> list) {
   for (const Tensor& t : list) list_.emplace_back(std::in_place, t);

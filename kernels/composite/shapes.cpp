@@ -189,7 +189,7 @@ Tensor unfold(const Tensor& self, int64_t dimension, int64_t size, int64_t step)
 Tensor flatten_using_ints(const Tensor& self, int64_t start_dim, int64_t end_dim) {
   const auto start = static_cast<size_t>(wrap_dimension(start_dim, self.dim())), end = static_cast<size_t>(wrap_dimension(end_dim, self.dim()));
   if (start > end) throw Error("flatten() has invalid args: start_dim cannot come after end_dim");
-  if (self.dim() == 0) return reshape(self, SizeVector{1});
+  if (self.dim() == 0) return ops::reshape::call(self, SizeVector{1});
   if (start == end) return self;
   SizeVector shape(self.sizes().begin(), self.sizes().begin() + static_cast<ptrdiff_t>(start));
   shape.push_back(element_count(self.sizes().subspan(start, end - start + 1)));

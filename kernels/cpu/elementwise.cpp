@@ -72,7 +72,7 @@ Tensor& write_into(Tensor& out, const Tensor& value) {
   }
   if (!std::ranges::equal(out.sizes(), value.sizes())) {
     reshape_out(out, value.sizes());
-    out.impl().strides.assign(value.strides().begin(), value.strides().end());
+    if (!std::ranges::equal(out.strides(), value.strides())) ops::as_strided_::call(out, value.sizes(), value.strides(), {});
   }
   copy_elements(out, value);
   return out;

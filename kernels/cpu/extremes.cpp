@@ -109,7 +109,8 @@ Tensor index_of(const Tensor& self, std::optional<int64_t> dim, bool keepdim, co
   }
   if (dim) check_not_empty(self, wrap_dimension(*dim, self.dim()), name);
   const std::vector<bool> gone = dim ? named_dims(*dim, self.dim()) : named_dims(std::nullopt, self.dim());
-  const Tensor result = empty(reduced_shape(self.sizes(), gone, keepdim), ScalarType::Long, self.device());
+  Tensor result = empty(reduced_shape(self.sizes(), gone, keepdim), ScalarType::Long, self.device());
+  if (dim && self.dim() > 0 && self.size(*dim) == 1) return ops::fill__Scalar::call(result, 0);
   const Tensor in = dim ? self : ops::reshape::call(self, SizeVector{-1});
   const std::vector<bool> in_gone = dim ? gone : std::vector<bool>{true};
   const Tensor out = with_all_dims(result, in.sizes(), in_gone, keepdim);

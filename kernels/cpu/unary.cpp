@@ -127,8 +127,9 @@ Tensor negated(const Tensor& self, Tensor out) {
   return e.finish();
 }
 
-Tensor magnitude(const Tensor& self, Tensor out, bool calls) {
-  return map_any("abs_cpu", self, [](auto x) { return x < decltype(x){} ? static_cast<decltype(x)>(-x) : x; }, std::move(out), {.allocates_by_call = calls});
+Tensor magnitude(const Tensor& self) {
+  if (self.dtype() == ScalarType::Bool) no_kernel_for("abs_cpu", self.dtype());
+  return map_any("abs_cpu", self, [](auto x) { return x < decltype(x){} ? static_cast<decltype(x)>(-x) : x; }, {});
 }
 
 }  // namespace
@@ -144,7 +145,7 @@ Tensor abs(const Tensor& self) {
   Tensor out = ops::empty_memory_format::call(Sizes(), value_type_of(self.dtype()), Layout::Strided, self.device());
   return ops::abs_out::call(self, out);
 }
-Tensor& abs_out(const Tensor& self, Tensor& out) { return write_into(out, magnitude(self, {}, false)); }
+Tensor& abs_out(const Tensor& self, Tensor& out) { return write_into(out, magnitude(self)); }
 Tensor& abs_(Tensor& self) { return ops::abs_out::call(self, self); }
 
 Tensor square(const Tensor& self) { return ops::pow_Tensor_Scalar::call(self, 2); }

@@ -374,7 +374,7 @@ def drawn(seed, count):
         elif how == 3:
             made = rng.choice([({"x": x}, "z = x.flatten()", "z = flatten.using_ints x"), ({"x": x}, "z = x.squeeze()", "z = squeeze x"),
                                ({"x": x}, "z = x.narrow(%d, 0, 1)" % d, "z = narrow x %d 0 1" % d), ({"x": x}, "z = x.flip(%d)" % d, "z = flip x [%d]" % d),
-                               ({"x": x}, "z = x.contiguous()", "z = contiguous x"), ({"x": x}, "z = x.tril()", "z = tril x"), ({"x": x}, "z = x.movedim(%d, 0)" % d, "z = movedim.int x %d 0" % d),
+                               ({"x": x}, "z = x.tril()", "z = tril x"), ({"x": x}, "z = x.movedim(%d, 0)" % d, "z = movedim.int x %d 0" % d),
                                ({"x": x}, "z = torch.nonzero(x)", "z = nonzero x"), ({"x": x}, "z = torch.clamp(x, min=1)", "z = clamp x 1")])
         else:
             made = rng.choice([({"x": x, "y": y}, "z = torch.cat([x, y], %d)" % d, "z = cat [x,y] %d" % d), ({"x": x}, "z = torch.stack([x, x], %d)" % d, "z = stack [x,x] %d" % d),
