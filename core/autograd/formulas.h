@@ -9,6 +9,9 @@ using Dims = std::optional<SizeVector>;
 
 /// Nothing to do, and no call, for real numbers.
 inline Tensor conjugate(const Tensor& t) { return t.defined() && is_complex(t.dtype()) ? _conj(t) : t; }
+/// A number minus or divided by a tensor, in the calls of C++'s operators on tensors.
+Tensor number_minus(const Scalar&, const Tensor&);
+Tensor number_over(const Scalar&, const Tensor&);
 bool is_one(const Scalar&);
 /// Nothing to do for 1.
 Tensor maybe_multiply(const Tensor&, const Scalar&);
@@ -59,6 +62,7 @@ Tensor vector_norm_backward(const Tensor& grad, const Tensor& self, const Scalar
 Tensor logsumexp_backward(const Tensor& grad, const Tensor& self, const Tensor& result, Sizes dims, bool keepdim);
 Tensor cumsum_backward(const Tensor& grad, int64_t dim);
 Tensor softmax_double_backward(const Tensor& grad, const Tensor& grad_output, int64_t dim, const Tensor& output);
+Tensor log_softmax_output_backward(const Tensor& grad, const Tensor& grad_output, const Tensor& output, int64_t dim);
 Tensor log_softmax_double_backward(const Tensor& grad, const Tensor& output, int64_t dim);
 
 // Of layers and losses.
@@ -68,6 +72,8 @@ struct GroupShape {
 std::tuple<Tensor, Tensor, Tensor> group_norm_backward_of(const std::vector<Tensor>& grads, const Tensor& input, const Tensor& mean, const Tensor& rstd, const Tensor& weight,
                                                           GroupShape, std::array<bool, 3> wanted);
 Tensor logits_backward(const Tensor& grad, const Tensor& self, const Tensor& target, const Tensor& weight, const Tensor& pos_weight, int64_t reduction);
+Tensor logits_target_backward(const Tensor& grad, const Tensor& self, const Tensor& weight, const Tensor& pos_weight, int64_t reduction);
+Tensor cross_entropy_target_backward(const Tensor& grad, const Tensor& self, const Tensor& weight, int64_t reduction);
 
 // Of views, and of what picks and joins.
 Tensor permute_backward(const Tensor& grad, Sizes dims);

@@ -12,6 +12,17 @@ Tensor no_gradient(const Tensor& grad) { return zeros_like(grad, grad.dtype(), L
 
 }  // namespace
 
+Tensor number_minus(const Scalar& a, const Tensor& b) {
+  Tensor out = empty_like(b);
+  fill_(out, a);
+  return sub_(out, b);
+}
+Tensor number_over(const Scalar& a, const Tensor& b) {
+  Tensor out = empty_like(b);
+  fill_(out, a);
+  return div_(out, b);
+}
+
 Tensor clamp_backward(const Tensor& grad, const Tensor& self, const Bound& min, const Bound& max) {
   if (!min && !max) return grad;
   const Tensor zero = scalar_like(0, grad);
@@ -26,7 +37,7 @@ Tensor clamp_backward(const Tensor& grad, const Tensor& self, const Bound& min, 
 Tensor silu_backward_of(const Tensor& grad, const Tensor& self) {
   if (!grad_state.grad_mode) return silu_backward(grad, self);
   const Tensor s = sigmoid(self);  // of operators that have derivatives
-  const Tensor slope = add(mul(self, rsub(s, 1)), 1);
+  const Tensor slope = add(mul(self, number_minus(1, s)), 1);
   return mul(mul(grad, s), slope);
 }
 
@@ -68,7 +79,9 @@ Tensor pow_backward_exponent(const Tensor& grad, const Scalar& self, const Tenso
 
 std::tuple<Tensor, Tensor> atan2_backward(const Tensor& grad, const Tensor& self, const Tensor& other, std::array<bool, 2> wanted) {
   const Tensor squares = mul(other, other);
-  const Tensor scale = reciprocal(add(mul(self, self), squares));
+  const Tensor distance = add(mul(self, self), squares);
+  Tensor scale = reciprocal(distance);
+  masked_fill_(scale, eq(distance, 0), 0);  // no direction at the origin
   Tensor a, b;
   if (wanted[0]) a = mul(mul(grad, other), scale);
   if (wanted[1]) b = mul(mul(grad, neg(self)), scale);

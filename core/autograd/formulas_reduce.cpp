@@ -183,6 +183,26 @@ Tensor logits_backward(const Tensor& grad, const Tensor& self, const Tensor& tar
   return grad_state.grad_mode ? div(out, self.numel()) : div_(out, self.numel());
 }
 
+namespace {
+
+Tensor scaled(Tensor out, const Tensor& self, const Tensor& weight, int64_t reduction) {
+  if (weight.defined()) out = mul(out, weight);
+  constexpr int64_t kMean = 1;
+  return reduction == kMean ? div(out, self.numel()) : out;
+}
+
+}  // namespace
+
+Tensor logits_target_backward(const Tensor& grad, const Tensor& self, const Tensor& weight, const Tensor& pos_weight, int64_t reduction) {
+  if (!pos_weight.defined()) return scaled(mul(neg(self), grad), self, weight, reduction);
+  const Tensor likely = log_sigmoid(neg(self));
+  return scaled(mul(sub(likely, mul(pos_weight, log_sigmoid(self))), grad), self, weight, reduction);
+}
+Tensor cross_entropy_target_backward(const Tensor& grad, const Tensor& self, const Tensor& weight, int64_t reduction) {
+  const Tensor unlikely = log(number_minus(1, self));
+  return scaled(mul(sub(unlikely, log(self)), grad), self, weight, reduction);
+}
+
 Tensor cumsum_backward(const Tensor& grad, int64_t dim) {
   if (grad.numel() <= 1 || grad.size(dim) == 1) return grad;
   const SizeVector d{dim};
@@ -195,9 +215,14 @@ Tensor softmax_double_backward(const Tensor& grad, const Tensor& grad_output, in
   const Tensor b = mul(grad_output, sum(mul(output, grad), d, true));
   return sub(sub(mul(grad_output, grad), a), b);
 }
+Tensor log_softmax_output_backward(const Tensor& grad, const Tensor& grad_output, const Tensor& output, int64_t dim) {
+  const Tensor g = to(grad, output.dtype()), e = exp(output);
+  return to(mul(mul(neg(sum(grad_output, SizeVector{dim}, true)), e), g), output.dtype());
+}
 Tensor log_softmax_double_backward(const Tensor& grad, const Tensor& output, int64_t dim) {
-  const Tensor g = to(grad, output.dtype());
-  return sub(g, sum(mul(g, exp(output)), SizeVector{dim}, true));
+  const Tensor e = exp(output);
+  const Tensor total = sum(mul(to(grad, output.dtype()), e), SizeVector{dim}, true);
+  return sub(to(grad, output.dtype()), total);
 }
 
 }  // namespace peel::core::formulas

@@ -143,7 +143,7 @@ void check_in_place(const Tensor& t, bool any_needs_grad) {
     }
     if (meta->creation == CreationMode::kMultiple) {
       const Ref<Node> made_by = grad_node(t);
-      throw Error("Output " + std::to_string(meta->output) + " of " + (made_by ? made_by->name() : "None") +
+      throw Error("Output " + std::to_string(meta->output) + " of " + (made_by ? forward_name(made_by->name()) : "None") +
                   " is a view and is being modified inplace. This view is the output of a function that returns multiple views. Such functions do not "
                   "allow the output views to be modified inplace. You should replace the inplace operation by an out-of-place one.");
     }

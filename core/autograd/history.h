@@ -31,6 +31,8 @@ struct GradMeta final : AutogradMeta {
 /// Null when there is none.
 GradMeta* grad_meta(const Tensor&);
 GradMeta& make_grad_meta(const Tensor&);
+/// `MulBackward0` -> `Mul`, as errors have it; other numbers than 0 stay. Nodes that no formula made have their full C++ name there.
+std::string forward_name(const char* node);
 /// What made the tensor; empty for leaves. A view whose base was written since gets an AsStridedBackward0.
 Ref<Node> grad_node(const Tensor&);
 bool requires_grad(const Tensor&);

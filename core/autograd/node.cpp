@@ -57,7 +57,7 @@ void announce(Node& n) {
 }
 
 std::vector<Tensor> NotImplementedNode::apply(std::vector<Tensor>) {
-  throw NotImplemented(std::string("derivative for aten::") + op_ + " is not implemented");
+  throw Error(std::string("derivative for aten::") + op_ + " is not implemented");
 }
 
 }  // namespace peel::core

@@ -5,7 +5,12 @@
 namespace peel::core {
 namespace {
 
-// `MulBackward0` -> `Mul`, as the error has it; other numbers than 0 stay. Nodes that no formula made have their full C++ name there.
+std::string type_name(const Tensor& t) {
+  return std::string("torch.") + (t.device().type == 0 ? "" : to_string(t.device()) + ".") + to_string(t.dtype()) + "Tensor";
+}
+
+}  // namespace
+
 std::string forward_name(const char* node) {
   std::string out = node;
   const size_t at = out.find("Backward");
@@ -13,12 +18,6 @@ std::string forward_name(const char* node) {
   if (number.find_first_of("0123456789") != 0) return "torch::autograd::" + out;
   return out.substr(0, at) + (number == "0" ? "" : number);
 }
-
-std::string type_name(const Tensor& t) {
-  return std::string("torch.") + (t.device().type == 0 ? "" : to_string(t.device()) + ".") + to_string(t.dtype()) + "Tensor";
-}
-
-}  // namespace
 
 SavedVariable::SavedVariable(const Tensor& t, bool output) {
   if (!t.defined()) return;
@@ -67,7 +66,7 @@ void SavedVariable::release() {
 }
 
 SavedList::SavedList(std::span<const std::optional<Tensor>> list) {
-  for (const auto& t : list) t ? list_.emplace_back(std::in_place, *t) : list_.emplace_back();
+  for (const auto& t : list) t && t->defined() ? list_.emplace_back(std::in_place, *t) : list_.emplace_back();
 }
 SavedList::SavedList(std::span<const Tensor> list) {
   for (const Tensor& t : list) list_.emplace_back(std::in_place, t);

@@ -44,18 +44,20 @@ std::mutex& AccumulateGrad::accumulators() {
 }
 
 std::vector<Tensor> AccumulateGrad::apply(std::vector<Tensor> grads) {
-  const std::lock_guard lock(Node::mutex());
   Tensor grad = std::move(grads[0]);
   if (!grad.defined() || !requires_grad(variable_)) return {};
   GradMeta& meta = make_grad_meta(variable_);
-  if (!meta.grad.defined()) {
-    const bool only_ours = grad.object()->owners() == 1;
-    if (!grad_state.grad_mode && only_ours && has_order_of(grad, variable_)) meta.grad = ops::detach::call(grad);
-    else meta.grad = copy_in_order_of(grad, variable_);
-  } else if (!grad_state.grad_mode) {
-    ops::add__Tensor::call(meta.grad, grad);
-  } else {
-    meta.grad = ops::add_Tensor::call(meta.grad, grad);
+  {
+    const std::lock_guard lock(mutex());
+    if (!meta.grad.defined()) {
+      const bool only_ours = grad.object()->owners() == 1;
+      if (!grad_state.grad_mode && only_ours && has_order_of(grad, variable_)) meta.grad = ops::detach::call(grad);
+      else meta.grad = copy_in_order_of(grad, variable_);
+    } else if (!grad_state.grad_mode) {
+      ops::add__Tensor::call(meta.grad, grad);
+    } else {
+      meta.grad = ops::add_Tensor::call(meta.grad, grad);
+    }
   }
   for (const auto& hook : meta.after_accumulate.all) hook.second(variable_);
   return {};

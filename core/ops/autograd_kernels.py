@@ -81,7 +81,7 @@ def autograd(functions, table):
            '#include "ops_generated/nodes.h"\n#include "ops_generated/ops.h"\n\nnamespace peel::core {\nnamespace {\nnamespace autograd {\n']
     registered = []
     for f in functions:
-        if f.no_autograd:
+        if f.implicit:
             continue
         registered.append('  m.impl("%s", kernel_of(&%s::%s));\n' % (f.full, "manual" if f.manual else "autograd", f.id))
         if not f.manual:
@@ -100,7 +100,7 @@ def kept_value(f, kind, expression):
 
 
 def autograd_kernel(f, d):
-    lines = ["%s %s(DispatchKeySet keys_%s) {" % (f.result, f.id, f.arguments and ", " + f.parameters())]
+    lines = ["%s %s(DispatchKeySet keys_%s) {" % (f.result, f.id, f.arguments and ", " + f.parameters() or "")]
     differentiable = ", ".join(a.name for a in d.inputs) if d else ""
     gives_tensor = "Tensor" in f.result
     makes_node = bool(d and d.formulas) and gives_tensor and not f.out
@@ -126,7 +126,7 @@ def autograd_kernel(f, d):
             lines.append("    if (%s) node_->%s_ = %s;" % (condition, name, kept_value(f, kind, expression)))
         lines.append("  }")
     below = "BelowAutograd" if f.written or f.viewed else "BelowADInplaceOrView"
-    call = "ops::%s::redispatch(keys_ & kAfterAutograd%s)" % (f.id, f.arguments and ", " + f.names)
+    call = "ops::%s::redispatch(keys_ & kAfterAutograd%s)" % (f.id, f.arguments and ", " + f.names or "")
     if f.result == "void":
         lines.append("  %s below_;\n  %s;" % (below, call))
     elif f.written:
@@ -152,7 +152,7 @@ def in_place_or_view(functions):
            "namespace peel::core {\nnamespace {\nnamespace in_place_or_view {\n"]
     registered = []
     for f in functions:
-        if f.no_autograd or not (f.written or f.viewed):
+        if not f.has_view_kernel or not (f.written or f.viewed):
             continue
         registered.append('  m.impl("%s", kernel_of(&in_place_or_view::%s));\n' % (f.full, f.id))
         call = "ops::%s::redispatch(keys_ & kAfterADInplaceOrView, %s)" % (f.id, f.names)

@@ -27,13 +27,13 @@ def entry_points(functions):
     for f in functions:
         returned = "return " if f.result != "void" else ""
         header.append("/// aten::%s\nstruct %s {\n  using Signature = %s(%s);\n  static %s call(%s);\n  static %s redispatch(DispatchKeySet keys%s);\n};\n"
-                      % (f.schema, f.id, f.result, f.types, f.result, f.parameters(defaults=True), f.result, f.arguments and ", " + f.parameters()))
+                      % (f.schema, f.id, f.result, f.types, f.result, f.parameters(defaults=True), f.result, f.arguments and ", " + f.parameters() or ""))
         parts = sources[part[f.types + f.result]]
         parts.append("static const TypedOperatorHandle<%s::Signature>& handle_%s() {\n  static const auto op = Dispatcher::get().find_schema_or_throw("
                       '"aten::%s", "%s").typed<%s::Signature>();\n  return op;\n}\n%s %s::call(%s) {\n  %shandle_%s().call(%s);\n}\n'
                       "%s %s::redispatch(DispatchKeySet keys_%s) {\n  %shandle_%s().redispatch(keys_%s);\n}\n"
                       % (f.id, f.id, f.base, f.overload or "", f.id, f.result, f.id, f.parameters(), returned, f.id, f.names,
-                         f.result, f.id, f.arguments and ", " + f.parameters(), returned, f.id, f.arguments and ", " + f.names))
+                         f.result, f.id, f.arguments and ", " + f.parameters() or "", returned, f.id, f.arguments and ", " + f.names or ""))
     header.append("}  // namespace peel::core::ops\n")
     definitions = [TOP + '#include "core/dispatch/library.h"\n#include "core/ops/load.h"\n\nnamespace peel::core {\nvoid define_operators(Library& m) {\n']
     definitions += ['  m.def("%s");\n' % f.schema.replace('"', "'") for f in functions]

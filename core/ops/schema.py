@@ -117,7 +117,7 @@ class Function:
         self.manual = entry.get("autograd") == "manual"
         self.autocast = entry.get("autocast")
         self.lazy = [word for word in entry.get("lazy", "").split(", ") if word]
-        self.no_autograd = self.implicit or entry.get("autograd") == "none"
+        self.has_view_kernel = entry.get("autograd") == "view" or not self.implicit and entry.get("autograd") != "no_view"
 
     @property
     def written(self):

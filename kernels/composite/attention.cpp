@@ -24,7 +24,8 @@ Tensor _safe_softmax(const Tensor& self, int64_t dim, std::optional<ScalarType> 
   const Tensor out = ops::softmax_int::call(self, dim, dtype);
   const Tensor hidden = ops::all_dim::call(ops::isneginf::call(self), dim, true);  // a row without anything to look at gives zeros
   const Tensor zero = ops::scalar_tensor::call(0.0, out.dtype(), Layout::Strided, out.device(), {});
-  return ops::where_self::call(hidden, zero, out);
+  Tensor result = out;
+  return ops::where_self_out::call(hidden, zero, out, result);
 }
 
 std::tuple<Tensor, Tensor> _scaled_dot_product_attention_math(const Tensor& query, const Tensor& key, const Tensor& value, const Optional& attn_mask, double dropout_p,

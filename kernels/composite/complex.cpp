@@ -33,8 +33,8 @@ Tensor _conj(const Tensor& self) {
   toggle(out, K::Conjugate);
   return out;
 }
-Tensor resolve_conj(const Tensor& self) { return has(self, K::Conjugate) ? ops::clone::call(self, MemoryFormat::Contiguous) : self; }
-Tensor resolve_neg(const Tensor& self) { return has(self, K::Negative) ? ops::clone::call(self, MemoryFormat::Contiguous) : self; }
+Tensor resolve_conj(const Tensor& self) { return has(self, K::Conjugate) ? ops::clone::call(self) : self; }
+Tensor resolve_neg(const Tensor& self) { return has(self, K::Negative) ? ops::clone::call(self) : self; }
 bool is_conj(const Tensor& self) { return has(self, K::Conjugate); }
 bool is_neg(const Tensor& self) { return has(self, K::Negative); }
 Tensor _neg_view(const Tensor& self) {
@@ -76,26 +76,20 @@ Tensor imag(const Tensor& self) {
   if (!is_complex(self.dtype())) throw Error("imag is not implemented for tensors with non-complex dtypes.");
   const bool conjugated = has(self, K::Conjugate);
   const Tensor both = ops::view_as_real::call(conjugated ? ops::_conj::call(self) : self);
-  const Tensor out = ops::select_int::call(both, both.dim() - 1, 1);
-  return conjugated ? ops::_neg_view::call(out) : out;
+  return ops::select_int::call(conjugated ? ops::_neg_view::call(both) : both, both.dim() - 1, 1);
 }
 
 void materialise(DispatchKey key, const OperatorHandle& op, DispatchKeySet set, Stack* stack) {
   const auto& arguments = op.schema().arguments;
   const size_t first = stack->size() - arguments.size();
-  std::vector<Tensor> written;  // made real in place, and lazy again afterwards
+  std::vector<std::pair<Tensor, Tensor>> written;  // and their real copies, which come back afterwards
   const auto settle = [&](IValue& v, bool is_written) {
     if (v.tag() != IValue::Tag::kTensor) return;
     Tensor t(v.to_tensor().object());
     if (!t.defined() || !has(t, key)) return;
-    if (is_written) {
-      toggle(t, key);
-      if (key == K::Conjugate) ops::conj_physical_::call(t);
-      else ops::neg_::call(t);
-      written.push_back(t);
-      return;
-    }
-    v = IValue(static_cast<const TensorHandle&>(key == K::Conjugate ? ops::resolve_conj::call(t) : ops::resolve_neg::call(t)));
+    const Tensor made = ops::clone::call(t);
+    if (is_written) written.emplace_back(t, made);
+    v = IValue(static_cast<const TensorHandle&>(made));
   };
   for (size_t i = 0; i < arguments.size(); ++i) {
     IValue& v = (*stack)[first + i];
@@ -109,10 +103,11 @@ void materialise(DispatchKey key, const OperatorHandle& op, DispatchKeySet set, 
     }
   }
   op.redispatch_boxed(set & DispatchKeySet::full_after(key), stack);
-  for (Tensor& t : written) {
-    if (key == K::Conjugate) ops::conj_physical_::call(t);
-    else ops::neg_::call(t);
-    toggle(t, key);
+  for (auto& [t, made] : written) {
+    ops::copy_::call(t, made);
+    for (IValue& v : *stack) {
+      if (v.tag() == IValue::Tag::kTensor && v.to_tensor().is_same(made)) v = IValue(static_cast<const TensorHandle&>(t));
+    }
   }
 }
 

@@ -43,9 +43,26 @@ Tensor cat(std::span<const Tensor> tensors, int64_t dim) {
     shape[d] += one.sizes()[d];
   }
   const Tensor out = empty(shape, t, model->device());
+  // Stock copies what lies row by row in one loop (whole numbers along the first dimension only); else one by one, into parts of the result, of which
+  // it makes one when all are alike.
+  const auto joins = [](const Tensor& one) { return !is_empty_vector(one); };
+  const auto alike = [&](const Tensor& one) { return std::ranges::equal(one.sizes(), model->sizes()) && std::ranges::equal(one.strides(), model->strides()); };
+  const bool one_type = std::ranges::all_of(tensors, [t](const Tensor& one) { return one.dtype() == t; });
+  const bool fast = one_type && (is_floating(t) || d == 0) && std::ranges::all_of(tensors, [](const Tensor& one) { return one.is_contiguous(); });
+  const bool reuses = one_type && std::ranges::all_of(tensors, alike);
   int64_t at = 0;
   for (const Tensor& one : tensors) {
-    if (is_empty_vector(one)) continue;
+    if (!joins(one)) continue;
+    if (!fast && (!reuses || at == 0)) {
+      Tensor part = ops::narrow::call(out, static_cast<int64_t>(d), at, one.sizes()[d]);
+      if (one.dtype() != t) {
+        Tensor same = ops::empty_like::call(part, one.dtype(), {}, {}, {}, MemoryFormat::Contiguous);
+        copy_elements(same, one);
+        ops::copy_::call(part, same);
+        at += one.sizes()[d];
+        continue;
+      }
+    }
     copy_elements(view_of(out, one.sizes(), out.strides(), out.numel() ? at * out.strides()[d] : 0), one);
     at += one.sizes()[d];
   }
@@ -89,7 +106,13 @@ Tensor repeat(const Tensor& self, Sizes repeats) {
   Tensor folded = out;
   for (size_t d = 0; d < repeats.size(); ++d) folded = ops::unfold::call(folded, static_cast<int64_t>(d), padded[d], std::max<int64_t>(padded[d], 1));
   ops::copy_::call(folded, ops::expand_as::call(wide, folded));
-  return out;
+  // Counts and sizes alternate in the result; stock computes that order with tensors.
+  const auto n = static_cast<int64_t>(repeats.size());
+  const Tensor counts = ops::arange::call(n, ScalarType::Long, {}, self.device(), {});
+  const Tensor sizes = ops::add_Scalar::call(counts, n);
+  const Tensor columns[] = {ops::unsqueeze::call(counts, 1), ops::unsqueeze::call(sizes, 1)};
+  const Tensor order = ops::flatten_using_ints::call(ops::cat::call(columns, 1));
+  return ops::reshape::call(ops::permute::call(folded, Sizes(order.data_as<int64_t>(), static_cast<size_t>(2 * n))), target);
 }
 
 Tensor flip(const Tensor& self, Sizes dims) {

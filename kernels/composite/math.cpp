@@ -37,11 +37,23 @@ Tensor logsumexp(const Tensor& self, Sizes dim, bool keepdim) {
   return ops::logsumexp_out::call(self, dim, keepdim, out);
 }
 
+namespace {
+
+Tensor in_type(const Tensor& self, std::optional<ScalarType> dtype) {
+  return dtype ? ops::to_dtype_layout::call(self, *dtype, Layout::Strided, self.device(), false, false, false, {}) : self;
+}
+
+}  // namespace
+
+std::tuple<Tensor, Tensor> var_mean_dim(const Tensor& self, std::optional<Sizes> dim, bool unbiased, bool keepdim) {
+  return ops::var_mean_correction::call(self, dim, unbiased ? 1 : 0, keepdim);
+}
+
 Tensor softmax_int(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype) {
-  return ops::_softmax::call(dtype ? ops::to_dtype::call(self, *dtype) : self, dim, false);
+  return ops::_softmax::call(in_type(self, dtype), dim, false);
 }
 Tensor log_softmax_int(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype) {
-  return ops::_log_softmax::call(dtype ? ops::to_dtype::call(self, *dtype) : self, dim, false);
+  return ops::_log_softmax::call(in_type(self, dtype), dim, false);
 }
 
 Tensor cumprod_backward(const Tensor& grad, const Tensor& input, int64_t dim, const Tensor& output) {

@@ -52,10 +52,10 @@ Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step, Type d
   return ops::arange_start_out::call(start, end, step, out);
 }
 Tensor arange(const Scalar& start, const Scalar& end, Type dtype, LayoutArgument layout, DeviceArgument device, Flag pin) {
-  return ops::arange_start_step::call(start, end, 1, dtype, layout, device, pin);
+  return arange(start, end, 1, dtype, layout, device, pin);
 }
 Tensor arange(const Scalar& end, Type dtype, LayoutArgument layout, DeviceArgument device, Flag pin) {
-  return ops::arange_start::call(0, end, dtype, layout, device, pin);
+  return arange(0, end, 1, dtype, layout, device, pin);
 }
 
 Tensor& linspace_out(const Scalar& start, const Scalar& end, int64_t steps, Tensor& out) {
@@ -142,10 +142,12 @@ Tensor randperm(int64_t n, const std::optional<GeneratorHandle>& generator, Type
   return ops::randperm_generator_out::call(n, generator, out);
 }
 Tensor randperm(int64_t n, Type dtype, LayoutArgument layout, DeviceArgument device, Flag pin) {
-  return ops::randperm_generator::call(n, {}, dtype, layout, device, pin);
+  return randperm(n, std::nullopt, dtype, layout, device, pin);
 }
 Tensor& randperm_out(int64_t n, const std::optional<GeneratorHandle>&, Tensor& out) {
   if (n < 0) throw Error("n must be non-negative, got" + std::to_string(n));
+  ops::scalar_tensor::call(n, out.dtype());  // stock's check that n fits
+  ops::resize_::call(out, SizeVector{n});
   ops::resize_::call(out, SizeVector{n});
   with_type(out.dtype(), "randperm", [&]<class T>(T) {
     T* data = out.data_as<T>();

@@ -194,7 +194,7 @@ Tensor flatten_using_ints(const Tensor& self, int64_t start_dim, int64_t end_dim
   SizeVector shape(self.sizes().begin(), self.sizes().begin() + static_cast<ptrdiff_t>(start));
   shape.push_back(element_count(self.sizes().subspan(start, end - start + 1)));
   shape.insert(shape.end(), self.sizes().begin() + static_cast<ptrdiff_t>(end) + 1, self.sizes().end());
-  return ops::reshape::call(self, shape);
+  return reshape(self, shape);  // no call, as in stock
 }
 Tensor unflatten_int(const Tensor& self, int64_t dim, Sizes sizes) {
   const size_t d = wrapped_dim(dim, self);
@@ -219,13 +219,29 @@ Tensor mT(const Tensor& self) {
   return ops::transpose_int::call(self, -2, -1);
 }
 Tensor movedim_int(const Tensor& self, int64_t source, int64_t destination) {
-  const auto from = wrap_dimension(source, self.dim()), to = wrap_dimension(destination, self.dim());
-  if (self.dim() == 0) return ops::alias::call(self);
-  SizeVector order;
-  for (int64_t d = 0; d < self.dim(); ++d) {
-    if (d != from) order.push_back(d);
+  return ops::movedim_intlist::call(self, Sizes(&source, 1), Sizes(&destination, 1));
+}
+Tensor movedim_intlist(const Tensor& self, Sizes source, Sizes destination) {
+  if (source.size() != destination.size()) {
+    throw Error("movedim: Invalid source or destination dims: source (" + to_text(source) + " dims) should contain the same number of dims as destination (" +
+                to_text(destination) + " dims)");
   }
-  order.insert(order.begin() + static_cast<ptrdiff_t>(to), from);
+  if (self.dim() == 0) return ops::alias::call(self);
+  SizeVector order(self.sizes().size(), -1);
+  std::vector<bool> moved(order.size());
+  for (size_t i = 0; i < source.size(); ++i) {
+    const size_t from = wrapped_dim(source[i], self), to = wrapped_dim(destination[i], self);
+    if (moved[from]) throw Error("movedim: repeated dim in `source` (" + to_text(source) + ")");
+    if (order[to] != -1) throw Error("movedim: repeated dim in `destination` (" + to_text(destination) + ")");
+    moved[from] = true;
+    order[to] = static_cast<int64_t>(from);
+  }
+  size_t next = 0;
+  for (int64_t& o : order) {
+    if (o != -1) continue;
+    while (moved[next]) ++next;
+    o = static_cast<int64_t>(next++);
+  }
   return ops::permute::call(self, order);
 }
 Tensor swapaxes(const Tensor& self, int64_t axis0, int64_t axis1) { return ops::transpose_int::call(self, axis0, axis1); }

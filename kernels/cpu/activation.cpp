@@ -148,7 +148,7 @@ Tensor softplus_backward(const Tensor& grad_output, const Tensor& self, const Sc
 
 Tensor& hardtanh_out(const Tensor& self, const Scalar& min_val, const Scalar& max_val, Tensor& out) {
   if (self.dtype() == ScalarType::Bool) throw Error("Bool inputs not supported for hardtanh");
-  return write_into(out, ops::clamp::call(self, min_val, max_val));
+  return ops::clamp_out::call(self, min_val, max_val, out);
 }
 Tensor hardtanh(const Tensor& self, const Scalar& min_val, const Scalar& max_val) {
   Tensor out = ops::empty_like::call(self);
@@ -163,7 +163,7 @@ Tensor& hardtanh_backward_out(const Tensor& grad_output, const Tensor& self, con
 }
 Tensor hardtanh_backward(const Tensor& grad_output, const Tensor& self, const Scalar& min_val, const Scalar& max_val) {
   Tensor out = ops::empty_memory_format::call(SizeVector{0}, grad_output.dtype(), Layout::Strided, grad_output.device());
-  return ops::hardtanh_backward_grad_input::call(grad_output, self, min_val, max_val, out);
+  return hardtanh_backward_out(grad_output, self, min_val, max_val, out);
 }
 
 Tensor relu(const Tensor& self) {
@@ -207,11 +207,12 @@ std::tuple<Tensor, Tensor> log_sigmoid_forward(const Tensor& self) {
 }
 Tensor log_sigmoid(const Tensor& self) { return std::get<0>(ops::log_sigmoid_forward::call(self)); }
 Tensor log_sigmoid_backward(const Tensor& grad_output, const Tensor& self, const Tensor&) {
+  const Tensor out = ops::empty_like::call(grad_output);
   return map_floating("log_sigmoid_backward_cpu", {self, grad_output}, [](auto x, auto g) {
     using X = decltype(x);
     const X z = std::exp(-std::abs(x));
     return g * ((x < 0 ? X(1) : X(0)) - (x < 0 ? X(1) : X(-1)) * (z / (X(1) + z)));
-  }, {}, {.allocates_by_call = true});
+  }, out);
 }
 
 }  // namespace peel::kernels

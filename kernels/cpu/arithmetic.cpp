@@ -97,12 +97,13 @@ Tensor sub_number(const Tensor& self, const Scalar& other, const Scalar& alpha) 
 Tensor& sub_number_(Tensor& self, const Scalar& other, const Scalar& alpha) { return ops::sub__Tensor::call(self, wrapped(other), alpha); }
 Tensor& mul_number_(Tensor& self, const Scalar& other) { return ops::mul__Tensor::call(self, wrapped(other)); }
 Tensor rsub(const Tensor& self, const Tensor& other, const Scalar& alpha) { return ops::sub_Tensor::call(other, self, alpha); }
-Tensor rsub(const Tensor& self, const Scalar& other, const Scalar& alpha) { return ops::rsub_Tensor::call(self, wrapped(other), alpha); }
+Tensor rsub(const Tensor& self, const Scalar& other, const Scalar& alpha) { return ops::sub_Tensor::call(wrapped(other), self, alpha); }
 
 ScalarType result_type_Scalar(const Tensor& tensor, const Scalar& other) {
   const Operand operands[] = {as_operand(tensor), as_operand(wrapped(other))};
   return result_type(operands);
 }
+ScalarType result_type_Scalar_Tensor(const Scalar& scalar, const Tensor& tensor) { return result_type_Scalar(tensor, scalar); }
 ScalarType result_type_Tensor(const Tensor& tensor, const Tensor& other) {
   const Operand operands[] = {as_operand(tensor), as_operand(other)};
   return result_type(operands);
@@ -145,20 +146,9 @@ constexpr auto kMix = [](auto a, auto b, auto w) {
   const bool small = std::abs(static_cast<double>(w)) < 0.5;
   return static_cast<X>(small ? a + w * (b - a) : b - (b - a) * (X(1) - w));
 };
-// As C++ calls the type.
-std::string full_name(ScalarType t) {
-  switch (t) {
-    case ScalarType::Double: return "double";
-    case ScalarType::Long: return "long";
-    case ScalarType::Int: return "int";
-    case ScalarType::Bool: return "bool";
-    case ScalarType::BFloat16: return "c10::BFloat16";
-    default: return "float";
-  }
-}
 void same_type(const Tensor& self, const Tensor& end) {
   if (self.dtype() != end.dtype()) {
-    throw Error(std::string("expected dtype ") + full_name(self.dtype()) + " for `end` but got dtype " + full_name(end.dtype()));
+    throw Error(std::string("expected dtype ") + cpp_name(self.dtype()) + " for `end` but got dtype " + cpp_name(end.dtype()));
   }
 }
 Tensor mixed(const Tensor& self, const Tensor& end, const Scalar& weight, Tensor out) {

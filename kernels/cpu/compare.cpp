@@ -132,32 +132,31 @@ Tensor __xor___Tensor(const Tensor& self, const Tensor& other) { return ops::bit
 
 namespace {
 
-Tensor chosen(const Tensor& condition, const Tensor& a, const Tensor& b) {
-  Tensor x = a, y = b;
-  if (x.dtype() != y.dtype()) {
-    const Operand types[] = {as_operand(x), as_operand(y)};
-    const ScalarType t = result_type(types);
-    x = ops::to_dtype::call(x, t);
-    y = ops::to_dtype::call(y, t);
-  }
+ScalarType common(const Tensor& a, const Tensor& b) {
+  const Operand types[] = {as_operand(a), as_operand(b)};
+  return result_type(types);
+}
+Geometry geometry(const Tensor& t) { return {{t.sizes().begin(), t.sizes().end()}, {t.strides().begin(), t.strides().end()}}; }
+
+// Into `out` of the right type; its shape is made.
+Tensor& choose(const Tensor& condition, const Tensor& self, const Tensor& other, Tensor& out) {
   if (condition.dtype() != ScalarType::Bool) {
     throw Error(std::string("where expected condition to be a boolean tensor, but got a tensor with dtype ") + to_string(condition.dtype()));
   }
+  const ScalarType t = common(self, other);
+  const Tensor x = self.dtype() == t ? self : ops::to_dtype::call(self, t), y = other.dtype() == t ? other : ops::to_dtype::call(other, t);
   const SizeVector shape = broadcast(broadcast(condition.sizes(), x.sizes()), y.sizes());
-  std::vector<Geometry> given;
-  for (const Tensor* t : {&condition, static_cast<const Tensor*>(&x), static_cast<const Tensor*>(&y)}) {
-    given.push_back({{t->sizes().begin(), t->sizes().end()}, {t->strides().begin(), t->strides().end()}});
-  }
-  Tensor out = allocated(shape, elementwise_strides(given, shape), x.dtype(), condition.device());
-  with_any_type(x.dtype(), "where_cpu", [&]<class T>(T) {
+  const Geometry given[] = {geometry(condition), geometry(x), geometry(y)};
+  const Tensor made = empty_strided(shape, elementwise_strides(given, shape), t, condition.device());
+  with_any_type(t, "where_cpu", [&]<class T>(T) {
     Walk<4> walk(shape);
-    walk.set(0, out);
+    walk.set(0, made);
     walk.set(1, condition);
     walk.set(2, x);
     walk.set(3, y);
     each<T, bool, T, T>(walk, [](T& o, bool c, T p, T q) { o = c ? p : q; });
   });
-  return out;
+  return write_into(out, made);
 }
 
 Tensor number_like(const Scalar& s, ScalarType t, const Tensor& condition) {
@@ -166,7 +165,11 @@ Tensor number_like(const Scalar& s, ScalarType t, const Tensor& condition) {
 
 }  // namespace
 
-Tensor where(const Tensor& condition, const Tensor& self, const Tensor& other) { return chosen(condition, self, other); }
+Tensor& where_out(const Tensor& condition, const Tensor& self, const Tensor& other, Tensor& out) { return choose(condition, self, other, out); }
+Tensor where(const Tensor& condition, const Tensor& self, const Tensor& other) {
+  Tensor out = ops::empty_memory_format::call(SizeVector{0}, common(self, other), Layout::Strided, condition.device());
+  return choose(condition, self, other, out);
+}
 Tensor where_ScalarOther(const Tensor& condition, const Tensor& self, const Scalar& other) {
   const Operand types[] = {as_operand(self), as_operand(wrapped(other))};
   const ScalarType t = result_type(types);
@@ -187,7 +190,7 @@ Tensor where_Scalar(const Tensor& condition, const Scalar& self, const Scalar& o
 }
 
 Tensor& masked_fill_(Tensor& self, const Tensor& mask, const Scalar& value) {
-  if (mask.dtype() != ScalarType::Bool) throw Error(std::string("masked_fill_ only supports boolean masks, but got mask with dtype ") + to_string(mask.dtype()));
+  if (mask.dtype() != ScalarType::Bool) throw Error("masked_fill_ only supports boolean masks, but got mask with dtype " + cpp_name(mask.dtype()));
   const SizeVector shape = broadcast(self.sizes(), mask.sizes());
   if (!std::ranges::equal(shape, self.sizes())) {
     throw Error("output with shape " + to_text(self.sizes()) + " doesn't match the broadcast shape " + to_text(shape));
@@ -215,12 +218,15 @@ namespace {
 
 template <class V>
 Tensor masked(const Tensor& self, const Tensor& mask, const V& value) {
-  Tensor from = self;
-  const SizeVector shape = broadcast(self.sizes(), mask.sizes());
-  if (!std::ranges::equal(shape, self.sizes())) from = ops::expand::call(self, shape);
+  Tensor from = self, where = mask;
+  if (!std::ranges::equal(mask.sizes(), self.sizes())) {  // stock expands both then
+    const SizeVector shape = broadcast(mask.sizes(), self.sizes());
+    where = ops::expand::call(mask, shape);
+    from = ops::expand::call(self, shape);
+  }
   Tensor out = ops::clone::call(from, MemoryFormat::Contiguous);
-  if constexpr (std::is_same_v<V, Scalar>) return ops::masked_fill__Scalar::call(out, mask, value);
-  else return ops::masked_fill__Tensor::call(out, mask, value);
+  if constexpr (std::is_same_v<V, Scalar>) return ops::masked_fill__Scalar::call(out, where, value);
+  else return ops::masked_fill__Tensor::call(out, where, value);
 }
 
 }  // namespace

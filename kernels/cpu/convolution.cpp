@@ -1,4 +1,7 @@
-// Convolutions in two dimensions; one dimension is seen as two. Calls inside are those of stock's oneDNN path, which serves float32 there.
+// Convolutions in two dimensions; one dimension is seen as two. Calls inside are those of stock's oneDNN path, or of its slow one.
+#include <algorithm>
+#include <tuple>
+
 #include "kernels/cpu/rows.h"
 #include "ops_generated/kernels.h"
 #include "ops_generated/ops.h"
@@ -108,6 +111,16 @@ void check_shapes(const Tensor& input, const Tensor& weight, const Optional& bia
   }
 }
 
+bool dilated(Sizes dilation) {
+  return std::ranges::any_of(dilation, [](int64_t d) { return d != 1; });
+}
+// Whether stock takes its path without oneDNN: for doubles, and for one small image.
+bool takes_slow_path(const Tensor& input, const Tensor& weight, Sizes dilation, int64_t groups) {
+  if (groups > 1 || dilated(dilation)) return false;
+  const bool small_kernel = weight.size(-1) <= 3 || weight.size(-2) <= 3;
+  return input.dtype() == ScalarType::Double || (input.dtype() == ScalarType::Float && input.size(0) == 1 && small_kernel && input.numel() <= 20480);
+}
+
 Tensor batched_conv(const Tensor& input, const Tensor& weight, const Optional& bias, Sizes stride, Sizes padding, Sizes dilation, int64_t groups, int64_t dims) {
   const bool single = input.dim() == dims + 1;
   if (!single && input.dim() != dims + 2) {
@@ -116,7 +129,8 @@ Tensor batched_conv(const Tensor& input, const Tensor& weight, const Optional& b
   }
   const Tensor in = single ? ops::unsqueeze::call(input, 0) : input;
   const SizeVector s = times(stride, dims, 1), p = times(padding, dims, 0), d = times(dilation, dims, 1), none(static_cast<size_t>(dims), 0);
-  const Tensor out = ops::convolution::call(in, weight, bias, s, p, d, false, none, groups);
+  // Stock passes an undefined tensor on where there is no bias, which brings keys of its own.
+  const Tensor out = ops::convolution::call(in, weight, given(bias) ? bias : Optional(Tensor()), s, p, d, false, none, groups);
   return single ? ops::squeeze_dim::call(out, 0) : out;
 }
 
@@ -147,26 +161,104 @@ Tensor _convolution(const Tensor& input, const Tensor& weight, const Optional& b
     p.insert(p.begin(), 0);
     d.insert(d.begin(), 1);
   }
-  x = made_contiguous(x);
-  w = made_contiguous(w);
-  const Tensor out = ops::mkldnn_convolution::call(x, w, bias, p, s, d, groups);
+  Tensor out;
+  if (takes_slow_path(x, w, d, groups)) {
+    ops::_nnpack_available::call();
+    out = ops::thnn_conv2d::call(made_contiguous(x), made_contiguous(w), SizeVector{w.size(2), w.size(3)}, bias, s, p);
+  } else {
+    out = ops::mkldnn_convolution::call(made_contiguous(x), made_contiguous(w), bias, p, s, d, groups);
+  }
   return line ? ops::squeeze_dim::call(out, 2) : out;
+}
+
+namespace {
+
+// out = bias + sum of products, all row-major.
+void forward(const Plane& p, const Tensor& in, const Tensor& weight, const Optional& bias, const Tensor& out) {
+  with_floating(in.dtype(), "mkldnn_convolution", [&]<class T>(T) {
+    std::vector<Math<T>> sums(static_cast<size_t>(out.numel()));
+    for (size_t i = 0; i < sums.size() && given(bias); ++i) {
+      sums[i] = static_cast<Math<T>>(bias->data_as<T>()[static_cast<int64_t>(i) / (p.oh * p.ow) % p.o * bias->strides()[0]]);
+    }
+    each_product(p, [&](int64_t o, int64_t i, int64_t w) {
+      sums[static_cast<size_t>(o)] += static_cast<Math<T>>(in.data_as<T>()[i]) * static_cast<Math<T>>(weight.data_as<T>()[w]);
+    });
+    for (size_t i = 0; i < sums.size(); ++i) out.data_as<T>()[i] = static_cast<T>(sums[i]);
+  });
+}
+// Those of dx, dw and db that are defined.
+void backward(const Plane& p, const Tensor& g, const Tensor& x, const Tensor& w, const Tensor& dx, const Tensor& dw, const Tensor& db) {
+  with_floating(g.dtype(), "mkldnn_convolution_backward", [&]<class T>(T) {
+    using M = Math<T>;
+    std::vector<M> of_x(dx.defined() ? static_cast<size_t>(dx.numel()) : 0), of_w(dw.defined() ? static_cast<size_t>(dw.numel()) : 0);
+    each_product(p, [&](int64_t o, int64_t i, int64_t k) {
+      const M grad = static_cast<M>(g.data_as<T>()[o]);
+      if (!of_x.empty()) of_x[static_cast<size_t>(i)] += grad * static_cast<M>(w.data_as<T>()[k]);
+      if (!of_w.empty()) of_w[static_cast<size_t>(k)] += grad * static_cast<M>(x.data_as<T>()[i]);
+    });
+    for (size_t i = 0; i < of_x.size(); ++i) dx.data_as<T>()[i] = static_cast<T>(of_x[i]);
+    for (size_t i = 0; i < of_w.size(); ++i) dw.data_as<T>()[i] = static_cast<T>(of_w[i]);
+    if (!db.defined()) return;
+    std::vector<double> of_b(static_cast<size_t>(p.o));
+    for (int64_t i = 0; i < g.numel(); ++i) of_b[static_cast<size_t>(i / (p.oh * p.ow) % p.o)] += static_cast<double>(static_cast<M>(g.data_as<T>()[i]));
+    for (size_t i = 0; i < of_b.size(); ++i) db.data_as<T>()[i] = static_cast<T>(of_b[i]);
+  });
+}
+Tensor fresh(Sizes shape, const Tensor& like) { return ops::empty_memory_format::call(shape, like.dtype(), Layout::Strided, like.device()); }
+SizeVector columns(const Plane& p) { return {p.n, p.c * p.kh * p.kw, p.oh * p.ow}; }
+bool is_pointwise(const Plane& p) {
+  return p.kh == 1 && p.kw == 1 && p.stride[0] == 1 && p.stride[1] == 1 && p.padding[0] == 0 && p.padding[1] == 0;
+}
+
+}  // namespace
+
+bool _nnpack_available() { return false; }
+Tensor thnn_conv2d(const Tensor& self, const Tensor& weight, Sizes kernel_size, const Optional& bias, Sizes stride, Sizes padding) {
+  return ops::_slow_conv2d_forward::call(self, weight, kernel_size, bias, stride, padding);
+}
+Tensor _slow_conv2d_forward(const Tensor& self, const Tensor& weight, Sizes, const Optional& bias, Sizes stride, Sizes padding) {
+  const Plane p = plane(self.sizes(), weight.sizes(), stride, padding, SizeVector{1, 1}, 1);
+  Tensor out = fresh(SizeVector{0}, self);
+  ops::view::call(weight, SizeVector{p.o, -1});
+  if (!is_pointwise(p)) fresh(columns(p), self);  // stock unfolds the input
+  ops::resize_::call(out, SizeVector{p.n, p.o, p.oh, p.ow});
+  if (given(bias)) {
+    const Tensor wide = ops::reshape::call(*bias, SizeVector{1, p.o, 1, 1});
+    ops::copy_::call(out, wide);
+  }
+  forward(p, self, weight, bias, out);
+  return out;
+}
+Three _slow_conv2d_backward(const Tensor& grad_output, const Tensor& self, const Tensor& weight, Sizes, Sizes stride, Sizes padding, std::array<bool, 3> output_mask) {
+  const Plane p = plane(self.sizes(), weight.sizes(), stride, padding, SizeVector{1, 1}, 1);
+  Tensor dx, dw, db;
+  if (output_mask[0]) dx = fresh(SizeVector{0}, grad_output);
+  if (output_mask[1]) dw = fresh(SizeVector{0}, grad_output);
+  if (output_mask[2]) db = fresh(SizeVector{0}, grad_output);
+  Tensor g = grad_output;
+  if (dx.defined()) {
+    ops::view::call(weight, SizeVector{p.o, -1});
+    g = made_contiguous(grad_output);
+    ops::resize_as_::call(dx, self);
+    ops::zero_::call(dx);
+  }
+  if (db.defined()) ops::sum_IntList_out::call(grad_output, Sizes(SizeVector{0, 2, 3}), false, {}, db);
+  if (dw.defined()) {
+    ops::resize_::call(dw, weight.sizes());
+    ops::zero_::call(dw);
+    ops::view::call(dw, SizeVector{p.o, -1});
+    g = made_contiguous(grad_output);
+    if (!is_pointwise(p)) fresh(columns(p), self);
+  }
+  backward(p, g, self, weight, dx, dw, {});
+  return {dx, dw, db};
 }
 
 Tensor mkldnn_convolution(const Tensor& self, const Tensor& weight, const Optional& bias, Sizes padding, Sizes stride, Sizes dilation, int64_t groups) {
   const Plane p = plane(self.sizes(), weight.sizes(), stride, padding, dilation, groups);
   first_buffer(self);
   const Tensor out = dense_result(SizeVector{p.n, p.o, p.oh, p.ow}, self);
-  with_floating(self.dtype(), "mkldnn_convolution", [&]<class T>(T) {
-    std::vector<Math<T>> sums(static_cast<size_t>(out.numel()));
-    for (size_t i = 0; i < sums.size() && given(bias); ++i) {
-      sums[i] = static_cast<Math<T>>(bias->data_as<T>()[static_cast<int64_t>(i) / (p.oh * p.ow) % p.o * bias->strides()[0]]);
-    }
-    each_product(p, [&](int64_t o, int64_t i, int64_t w) {
-      sums[static_cast<size_t>(o)] += static_cast<Math<T>>(self.data_as<T>()[i]) * static_cast<Math<T>>(weight.data_as<T>()[w]);
-    });
-    for (size_t i = 0; i < sums.size(); ++i) out.data_as<T>()[i] = static_cast<T>(sums[i]);
-  });
+  forward(p, self, weight, bias, out);
   return out;
 }
 
@@ -185,30 +277,22 @@ Three convolution_backward(const Tensor& grad_output, const Tensor& input, const
     pad.insert(pad.begin(), 0);
     d.insert(d.begin(), 1);
   }
-  g = made_contiguous(g);
-  x = made_contiguous(x);
-  w = made_contiguous(w);
-  const Plane p = plane(x.sizes(), w.sizes(), s, pad, d, groups);
-  first_buffer(g);
   Tensor dx, dw, db;
-  if (output_mask[0]) dx = dense_result(x.sizes(), x);
-  if (output_mask[1]) dw = dense_result(w.sizes(), w);
-  if (output_mask[2]) db = dense_result(SizeVector{p.o}, g);
-  with_floating(g.dtype(), "mkldnn_convolution_backward", [&]<class T>(T) {
-    using M = Math<T>;
-    std::vector<M> of_x(dx.defined() ? static_cast<size_t>(dx.numel()) : 0), of_w(dw.defined() ? static_cast<size_t>(dw.numel()) : 0);
-    each_product(p, [&](int64_t o, int64_t i, int64_t k) {
-      const M grad = static_cast<M>(g.data_as<T>()[o]);
-      if (!of_x.empty()) of_x[static_cast<size_t>(i)] += grad * static_cast<M>(w.data_as<T>()[k]);
-      if (!of_w.empty()) of_w[static_cast<size_t>(k)] += grad * static_cast<M>(x.data_as<T>()[i]);
-    });
-    for (size_t i = 0; i < of_x.size(); ++i) dx.data_as<T>()[i] = static_cast<T>(of_x[i]);
-    for (size_t i = 0; i < of_w.size(); ++i) dw.data_as<T>()[i] = static_cast<T>(of_w[i]);
-    if (!db.defined()) return;
-    std::vector<double> of_b(static_cast<size_t>(p.o));
-    for (int64_t i = 0; i < g.numel(); ++i) of_b[static_cast<size_t>(i / (p.oh * p.ow) % p.o)] += static_cast<double>(static_cast<M>(g.data_as<T>()[i]));
-    for (size_t i = 0; i < of_b.size(); ++i) db.data_as<T>()[i] = static_cast<T>(of_b[i]);
-  });
+  if (takes_slow_path(x, w, d, groups)) {
+    ops::_nnpack_available::call();
+    const SizeVector kernel{w.size(2), w.size(3)};
+    std::tie(dx, dw, db) = ops::_slow_conv2d_backward_output_mask::call(g, made_contiguous(x), made_contiguous(w), kernel, s, pad, output_mask);
+  } else {
+    g = made_contiguous(g);
+    x = made_contiguous(x);
+    w = made_contiguous(w);
+    first_buffer(g);
+    const Plane p = plane(x.sizes(), w.sizes(), s, pad, d, groups);
+    if (output_mask[0]) dx = dense_result(x.sizes(), x);
+    if (output_mask[1]) dw = dense_result(w.sizes(), w);
+    if (output_mask[2]) db = dense_result(SizeVector{p.o}, g);
+    backward(p, g, x, w, dx, dw, db);
+  }
   if (line) {
     if (dx.defined()) dx = ops::squeeze_dim::call(dx, 2);
     if (dw.defined()) dw = ops::squeeze_dim::call(dw, 2);

@@ -51,16 +51,32 @@ Tensor allocated(Sizes shape, Sizes strides, ScalarType t, Device d) {
                                                                 : ops::empty_strided::call(shape, strides, t, Layout::Strided, d);
 }
 
+std::string cpp_name(ScalarType t) {
+  switch (t) {
+    case ScalarType::Double: return "double";
+    case ScalarType::Long: return "long";
+    case ScalarType::Int: return "int";
+    case ScalarType::Bool: return "bool";
+    case ScalarType::BFloat16: return "c10::BFloat16";
+    default: return "float";
+  }
+}
+void reshape_out(const Tensor& out, Sizes shape) {
+  TensorImpl& impl = out.impl();
+  const size_t bytes = storage_bytes(shape, element_size(impl.dtype));
+  if (bytes > impl.storage->bytes()) impl.storage->resize(bytes);
+  impl.sizes.assign(shape.begin(), shape.end());
+  impl.strides = contiguous_strides(shape);
+  impl.offset = 0;
+}
+
 Tensor& write_into(Tensor& out, const Tensor& value) {
   if (!can_cast(value.dtype(), out.dtype())) {
     throw Error(std::string("result type ") + to_string(value.dtype()) + " can't be cast to the desired output type " + to_string(out.dtype()));
   }
-  TensorImpl& impl = out.impl();
   if (!std::ranges::equal(out.sizes(), value.sizes())) {
-    impl.storage->resize(storage_bytes(value.sizes(), value.strides(), 0, element_size(out.dtype())));
-    impl.sizes.assign(value.sizes().begin(), value.sizes().end());
-    impl.strides.assign(value.strides().begin(), value.strides().end());
-    impl.offset = 0;
+    reshape_out(out, value.sizes());
+    if (!std::ranges::equal(out.strides(), value.strides())) ops::as_strided_::call(out, value.sizes(), value.strides(), {});
   }
   copy_elements(out, value);
   return out;

@@ -60,8 +60,12 @@ Tensor map_floating(const char* name, std::vector<Tensor> in, F f, Tensor out = 
 Tensor allocated(Sizes, Sizes strides, ScalarType, Device);
 /// Elements of one tensor into another of the same or a broader shape, converted.
 void copy_elements(const Tensor& to, const Tensor& from);
+/// As C++ calls the type: `float`, `long`.
+std::string cpp_name(ScalarType);
 /// In place, in memory.
 void conjugate_elements(const Tensor&);
+/// A new shape for an out= argument, row-major; its memory grows when needed. No call.
+void reshape_out(const Tensor& out, Sizes);
 /// The value of an out= argument: its shape changes when it has another, its type stays.
 Tensor& write_into(Tensor& out, const Tensor& value);
 Operand as_operand(const Tensor&);

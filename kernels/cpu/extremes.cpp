@@ -103,12 +103,14 @@ Tensor extreme(const Tensor& self, Sizes dims, bool keepdim, const char* name, B
 
 template <class Better>
 Tensor index_of(const Tensor& self, std::optional<int64_t> dim, bool keepdim, const char* name, Better better) {
+  if (self.dtype() == ScalarType::Bool) throw Error(std::string(name) + "(): does not support bool input");
   if (!dim && self.numel() == 0) {
     throw IndexError(std::string(name) + "(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the 'dim' argument.");
   }
   if (dim) check_not_empty(self, wrap_dimension(*dim, self.dim()), name);
   const std::vector<bool> gone = dim ? named_dims(*dim, self.dim()) : named_dims(std::nullopt, self.dim());
-  const Tensor result = empty(reduced_shape(self.sizes(), gone, keepdim), ScalarType::Long, self.device());
+  Tensor result = empty(reduced_shape(self.sizes(), gone, keepdim), ScalarType::Long, self.device());
+  if (dim && self.dim() > 0 && self.size(*dim) == 1) return ops::fill__Scalar::call(result, 0);
   const Tensor in = dim ? self : ops::reshape::call(self, SizeVector{-1});
   const std::vector<bool> in_gone = dim ? gone : std::vector<bool>{true};
   const Tensor out = with_all_dims(result, in.sizes(), in_gone, keepdim);
@@ -121,12 +123,12 @@ Tensor index_of(const Tensor& self, std::optional<int64_t> dim, bool keepdim, co
 Tensor truth_of(const Tensor& self, std::optional<Sizes> dims, bool keepdim, bool any) {
   const auto gone = named_dims(dims, self.dim());
   const Tensor result = empty(reduced_shape(self.sizes(), gone, keepdim), ScalarType::Bool, self.device());
-  Tensor out = with_all_dims(result, self.sizes(), gone, keepdim);
-  if (self.numel() == 0) {
+  if (self.numel() <= 1) {
     Tensor all = result;
-    ops::fill__Scalar::call(all, any ? 0 : 1);
-    return result;
+    if (self.numel() == 0) return ops::fill__Scalar::call(all, any ? 0 : 1);
+    return ops::copy_::call(all, ops::to_dtype::call(ops::view_as::call(self, result), ScalarType::Bool));
   }
+  Tensor out = with_all_dims(result, self.sizes(), gone, keepdim);
   const Tensor in = self.dtype() == ScalarType::Bool ? self : ops::to_dtype::call(self, ScalarType::Bool);
   ops::fill__Scalar::call(out, !any);
   const Rows rows = rows_of(in, gone);

@@ -40,7 +40,8 @@ Tensor cross_entropy_loss(const Tensor& self, const Tensor& target, const Option
     const Tensor total = ops::neg::call(ops::sum::call(product));
     return reduction == kSum ? total : ops::div_Scalar::call(total, static_cast<double>(self.numel()) / static_cast<double>(classes));
   }
-  const Tensor loss = ops::nll_loss_nd::call(input, target, weight, reduction, ignore_index);
+  // With smoothing stock passes an undefined weight on, which brings keys of its own.
+  const Tensor loss = ops::nll_loss_nd::call(input, target, label_smoothing > 0 && !given(weight) ? Optional(Tensor()) : weight, reduction, ignore_index);
   if (label_smoothing == 0) return loss;
   if (given(weight)) throw NotImplemented("The embedded engine has no label smoothing with weights yet; the program can be run on stock PyTorch (--engine pytorch).");
   Tensor smooth = ops::neg::call(ops::sum_dim_IntList::call(input, Sizes(&class_dim, 1), false));

@@ -107,8 +107,8 @@ Three native_layer_norm_backward(const Tensor& grad_out, const Tensor& input, Si
   if (output_mask[1]) dw = made(weight->sizes(), *weight);
   if (output_mask[2]) db = made(bias->sizes(), *bias);
   const Tensor dy = made_contiguous(grad_out);
-  if (dw.defined() || db.defined()) {  // stock's buffer for its threads
-    Tensor buffer = made(SizeVector{0}, x);
+  Tensor buffer = made(SizeVector{0}, x);  // stock's, for its threads
+  if (dw.defined() || db.defined()) {
     ops::resize_::call(buffer, SizeVector{2, 1, element_count(normalized_shape)});
     ops::zero_::call(buffer);
   }
@@ -263,6 +263,8 @@ Three native_batch_norm_backward(const Tensor& grad_out, const Tensor& input, co
     SizeVector dims{0};
     for (int64_t d = 2; d < input.dim(); ++d) dims.push_back(d);
     ops::sum_dim_IntList::call(grad_out, Sizes(dims), false);
+  } else {
+    ops::empty_like::call(input, {}, {}, {}, {}, MemoryFormat::Contiguous);
   }
   const Rows x = rows_of(input, named), dy = rows_of(grad_out, named);
   const auto length = static_cast<size_t>(x.length);

@@ -161,13 +161,11 @@ Tensor pow(const Tensor& self, const Tensor& exponent) {
     else return whole_power(a, b);
   });
 }
+Tensor& pow_out(const Tensor& self, const Tensor& exponent, Tensor& out) { return write_into(out, pow(self, exponent)); }
 Tensor pow(const Scalar& self, const Tensor& exponent) {
-  if (self.value.tag() != Tag::kComplex && self.value.to_double() == 1) {
-    Tensor out = ops::empty_like::call(exponent, ops::result_type_Scalar::call(exponent, self), {}, {}, {}, {});
-    return ops::fill__Scalar::call(out, 1);
-  }
-  ops::result_type_Scalar::call(exponent, self);
-  return ops::pow_Tensor_Tensor::call(wrapped(self), exponent);
+  Tensor out = empty_strided(exponent.sizes(), like_strides(exponent.sizes(), exponent.strides()), ops::result_type_Scalar_Tensor::call(self, exponent));
+  if (self.value.to_double() == 1) return ops::fill__Scalar::call(out, 1);
+  return ops::pow_Tensor_Tensor_out::call(wrapped(self), exponent, out);
 }
 
 Tensor maximum(const Tensor& self, const Tensor& other) { return map_any("maximum_cpu", self, other, kMaximum); }
@@ -197,6 +195,11 @@ Tensor xlogy(const Tensor& self, const Tensor& other) {
 Tensor clamp(const Tensor& self, const std::optional<Scalar>& min, const std::optional<Scalar>& max) {
   need_a_bound(min, max);
   return bounded("clamp_scalar_cpu", self, min, max, {}, true);
+}
+Tensor& clamp_out(const Tensor& self, const std::optional<Scalar>& min, const std::optional<Scalar>& max, Tensor& out) {
+  need_a_bound(min, max);
+  bounded("clamp_scalar_cpu", self, min, max, out, true);
+  return out;
 }
 Tensor& clamp_(Tensor& self, const std::optional<Scalar>& min, const std::optional<Scalar>& max) {
   need_a_bound(min, max);

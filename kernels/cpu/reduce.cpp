@@ -42,6 +42,12 @@ Tensor& mean_into(Tensor& result, const Tensor& self, std::optional<Sizes> dims,
   int64_t n = 1;
   const auto gone = named_dims(dims, self.dim());
   for (size_t d = 0; d < gone.size(); ++d) n *= gone[d] ? self.sizes()[d] : 1;
+  if (result.dtype() == ScalarType::BFloat16) {  // summed and divided in float32
+    Tensor wide = ops::to_dtype::call(result, ScalarType::Float);
+    ops::sum_IntList_out::call(self, dims, keepdim, ScalarType::Float, wide);
+    ops::div__Scalar::call(wide, n);
+    return ops::copy_::call(result, wide);
+  }
   ops::sum_IntList_out::call(self, dims, keepdim, dtype, result);
   ops::div__Scalar::call(result, n);
   return result;
@@ -66,7 +72,7 @@ Tensor sum_dims(const Tensor& self, std::optional<Sizes> dim, bool keepdim, std:
 }
 Tensor& sum_dims_out(const Tensor& self, std::optional<Sizes> dim, bool keepdim, std::optional<ScalarType>, Tensor& out) {
   const SizeVector shape = reduced_shape(self.sizes(), named_dims(dim, self.dim()), keepdim);
-  if (!std::ranges::equal(out.sizes(), shape)) ops::resize_::call(out, shape);
+  if (!std::ranges::equal(out.sizes(), shape)) reshape_out(out, shape);
   sum_into(out, self, dim, keepdim);
   return out;
 }

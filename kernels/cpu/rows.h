@@ -31,4 +31,7 @@ void put_reduced(const Tensor& all_dims, const std::vector<bool>& gone, const Te
 /// A call when the tensor is not row-major already.
 Tensor made_contiguous(const Tensor&);
 
+/// All elements of a tensor of indices, in order.
+std::vector<int64_t> whole_numbers_of(const Tensor&);
+
 }  // namespace peel::kernels

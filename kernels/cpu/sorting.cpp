@@ -42,7 +42,7 @@ std::tuple<Tensor, Tensor> sort(const Tensor& self, std::optional<bool>, int64_t
   }
   // Stock writes the places first, and sorts both.
   const int64_t n = self.size(d);
-  const Tensor places = ops::arange::call(n, ScalarType::Long, {}, self.device(), {});
+  const Tensor places = ops::arange_start::call(0, n, ScalarType::Long, {}, self.device(), {});
   SizeVector seen(self.sizes().size(), 0);
   seen[static_cast<size_t>(d)] = 1;
   const Tensor wide = ops::as_strided::call(places, self.sizes(), seen);

@@ -34,10 +34,10 @@ void need_floating(const char* name, const Tensor& self) {
 }
 
 Tensor spread_of(const char* name, const Tensor& self, std::optional<Sizes> dims, const std::optional<Scalar>& correction, bool keepdim, bool root) {
+  Tensor result = ops::empty_memory_format::call(Sizes(), self.dtype(), Layout::Strided, self.device());
   need_floating("std and var", self);
   const auto gone = named_dims(dims, self.dim());
   const SizeVector shape = reduced_shape(self.sizes(), gone, keepdim);
-  Tensor result = ops::empty_memory_format::call(Sizes(), self.dtype(), Layout::Strided, self.device());
   const Tensor made = empty(shape, self.dtype(), self.device());
   result.impl().storage = made.impl().storage;
   result.impl().sizes = made.impl().sizes;
@@ -167,6 +167,10 @@ using Total = std::conditional_t<kIsFloating<T>, double, int64_t>;
 Tensor running(const char* name, const Tensor& self, int64_t dim, std::optional<ScalarType> dtype, bool product) {
   wrap_dimension(dim, self.dim());
   const ScalarType t = dtype.value_or(is_floating(self.dtype()) ? self.dtype() : ScalarType::Long);
+  if (self.dim() == 0 || self.numel() == 0) {
+    Tensor out = empty(self.sizes(), t, self.device());
+    return self.dim() == 0 ? ops::fill__Tensor::call(out, self) : ops::zero_::call(out);
+  }
   const Tensor in = ops::to_dtype::call(self, t);
   return along(name, in, dim, t, [product]<class T>(T* out, const T* x, int64_t n) {
     Total<T> total = product ? 1 : 0;
@@ -185,8 +189,10 @@ std::pair<double, double> largest_and_sum(const T* x, int64_t n) {  // of exp(x 
   for (int64_t k = 0; k < n; ++k) total += std::exp(static_cast<double>(static_cast<Math<T>>(x[k])) - top);
   return {top, total};
 }
-void need_softmax_type(const char* name, const Tensor& t) {
-  if (!is_floating(t.dtype())) no_kernel_for(name, t.dtype());
+// Stock has a kernel for the last dimension and one for others.
+void check_softmax(const std::string& name, const Tensor& t, int64_t dim) {
+  const int64_t d = wrap_dimension(dim, t.dim());
+  if (!is_floating(t.dtype())) no_kernel_for((name + (d == t.dim() - 1 ? "_lastdim_kernel_impl" : "_kernel_impl")).c_str(), t.dtype());
 }
 
 }  // namespace
@@ -195,8 +201,7 @@ Tensor cumsum(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype) 
 Tensor cumprod(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype) { return running("cumprod_out_cpu", self, dim, dtype, true); }
 
 Tensor _softmax(const Tensor& self, int64_t dim, bool) {
-  need_softmax_type("softmax_lastdim_kernel_impl", self);
-  wrap_dimension(dim, self.dim());
+  check_softmax("softmax", self, dim);
   const Tensor in = made_contiguous(self);
   return along("softmax_lastdim_kernel_impl", in, dim, in.dtype(), []<class T>(T* out, const T* x, int64_t n) {
     const auto [top, total] = largest_and_sum(x, n);
@@ -204,8 +209,7 @@ Tensor _softmax(const Tensor& self, int64_t dim, bool) {
   });
 }
 Tensor _log_softmax(const Tensor& self, int64_t dim, bool) {
-  need_softmax_type("log_softmax_lastdim_kernel_impl", self);
-  wrap_dimension(dim, self.dim());
+  check_softmax("log_softmax", self, dim);
   const Tensor in = made_contiguous(self);
   return along("log_softmax_lastdim_kernel_impl", in, dim, in.dtype(), []<class T>(T* out, const T* x, int64_t n) {
     const auto [top, total] = largest_and_sum(x, n);

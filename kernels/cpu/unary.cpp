@@ -20,9 +20,14 @@ Tensor map_any(const char* name, const Tensor& self, F f, Tensor out = {}, Plan 
   return e.finish();
 }
 
-// Rounding leaves whole numbers alone.
+// Rounding copies whole numbers.
 template <class F>
 Tensor rounded(const char* name, const Tensor& self, F f, Tensor out = {}) {
+  if (self.dtype() == ScalarType::Bool) no_kernel_for(name, self.dtype());
+  if (!is_floating(self.dtype())) {
+    if (!out.defined()) out = Elementwise({self}).finish();
+    return ops::copy_::call(out, self);
+  }
   return map_any(name, self, [f](auto x) {
     if constexpr (std::is_floating_point_v<decltype(x)>) return f(x);
     else return x;
@@ -122,8 +127,9 @@ Tensor negated(const Tensor& self, Tensor out) {
   return e.finish();
 }
 
-Tensor magnitude(const Tensor& self, Tensor out, bool calls) {
-  return map_any("abs_cpu", self, [](auto x) { return x < decltype(x){} ? static_cast<decltype(x)>(-x) : x; }, std::move(out), {.allocates_by_call = calls});
+Tensor magnitude(const Tensor& self) {
+  if (self.dtype() == ScalarType::Bool) no_kernel_for("abs_cpu", self.dtype());
+  return map_any("abs_cpu", self, [](auto x) { return x < decltype(x){} ? static_cast<decltype(x)>(-x) : x; }, {});
 }
 
 }  // namespace
@@ -139,7 +145,7 @@ Tensor abs(const Tensor& self) {
   Tensor out = ops::empty_memory_format::call(Sizes(), value_type_of(self.dtype()), Layout::Strided, self.device());
   return ops::abs_out::call(self, out);
 }
-Tensor& abs_out(const Tensor& self, Tensor& out) { return write_into(out, magnitude(self, {}, false)); }
+Tensor& abs_out(const Tensor& self, Tensor& out) { return write_into(out, magnitude(self)); }
 Tensor& abs_(Tensor& self) { return ops::abs_out::call(self, self); }
 
 Tensor square(const Tensor& self) { return ops::pow_Tensor_Scalar::call(self, 2); }

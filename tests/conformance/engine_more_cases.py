@@ -1,4 +1,6 @@
-"""Cases for the operators beyond the first ones, one or two each: as engine_cases has them. `graded` cases sum their result `y` and run backward."""
+"""Cases for the operators beyond the first ones, one or two each: as engine_cases has them; and random ones. `graded` cases sum their result `y` and run backward."""
+import random
+
 F, D, I, B, H = "float32", "float64", "int64", "bool", "bfloat16"
 
 W, A = ((2, 3), F, True, "dense"), ((2, 3), F, False, "dense")
@@ -85,7 +87,6 @@ def pairs():
     yield graded({"w": W}, "y = torch.clamp_min(w, 0.5)", "y = clamp_min w 0.5")
     yield graded({"w": W}, "y = torch.clamp_max(w, 0.5)", "y = clamp_max w 0.5")
     yield {"a": A}, "a.clamp_(0, 1)", "a = clamp_ a 0 1"
-    yield {"a": A}, "y = torch.clamp(a)", "y = clamp a"
     yield graded({"w": ((2, 3), F, True, "small"), "v": ((3,), F, True, "small")}, "y = torch.pow(w.exp(), v)", "e = exp w; y = pow.Tensor_Tensor e v")
     yield graded({"w": W}, "y = torch.pow(2.0, w)", "y = pow.Scalar 2.0 w")
     yield {"k": K}, "y = torch.pow(k, 3)", "y = pow.Tensor_Scalar k 3"
@@ -113,7 +114,7 @@ def pairs():
 
 def reductions():
     for name in ("max", "min", "prod", "any", "all", "std", "var"):
-        ours = {"std": "std", "var": "var"}.get(name, name)
+        ours = {"std": "std.correction", "var": "var.correction"}.get(name, name)
         case = {"w": W}, "y = torch.%s(w)" % name, "y = %s w" % ours
         yield case if name in ("any", "all") else graded(*case)
         yield {"k": ((3, 2), I, False, "t")}, "y = torch.%s(k)" % name, "y = %s k" % ours
@@ -134,7 +135,7 @@ def reductions():
     yield {"a": A}, "y = a.any(1); z = a.all(0, keepdim=True)", "y = any.dim a 1; z = all.dim a 0 True"
     yield graded({"w": W}, "y = w.var(1)", "y = var.dim w [1]")
     yield graded({"w": W}, "y = w.std(1, keepdim=True)", "y = std.dim w [1] True True")
-    yield graded({"w": W}, "v, y = torch.var_mean(w, 1)", "v,y = var_mean.correction w [1]")
+    yield graded({"w": W}, "v, y = torch.var_mean(w, 1)", "v,y = var_mean.dim w [1]")
     yield graded({"w": W}, "y = torch.linalg.vector_norm(w)", "y = linalg_vector_norm w")
     yield graded({"w": W}, "y = torch.linalg.vector_norm(w, 1)", "y = linalg_vector_norm w 1")
     yield graded({"w": W}, "y = torch.linalg.vector_norm(w, dim=1)", "y = linalg_vector_norm w 2 [1]")
@@ -211,6 +212,10 @@ def shapes():
     yield {"w": W, "v": V}, "y = torch.cat([w, v])", "y = cat [w,v]"
     yield {"w": W, "v": V}, "y = torch.stack([w, v])", "y = stack [w,v]"
     yield {"a": A, "k": K}, "y = torch.cat([a, k])", "y = cat [a,k]"
+    yield {"k": K, "j": K}, "y = torch.cat([k, j]); z = torch.cat([k, j[:1]])", "y = cat [k,j]; s = slice.Tensor j 0 None 1 1; z = cat [k,s]"
+    yield {"a": ((2, 3), F, False, "t"), "b": ((2, 3), F, False, "t")}, "y = torch.cat([a, b], 1)", "y = cat [a,b] 1"
+    yield graded({"w": W}, "y = w.repeat(2, 3).exp()", "r = repeat w [2,3]; y = exp r")
+    yield graded({"v": V}, "y = v.repeat(2, 2)", "y = repeat v [2,2]")
     yield graded({"w": W}, "y = w.flip(1) * w", "f = flip w [1]; y = mul.Tensor f w")
     yield graded({"w": W}, "y = w.roll(1, 1) * w", "r = roll w [1] [1]; y = mul.Tensor r w")
     yield graded({"w": W}, "y = w.tril() * w", "r = tril w; y = mul.Tensor r w")
@@ -232,7 +237,7 @@ def indexing():
     yield {"a": A, "g": g, "v": ((2, 1), F, False, "dense")}, "a.scatter_(1, g, v); a.scatter_add_(1, g, v); a.scatter_(1, g, 3)", "a = scatter_.src a 1 g v; a = scatter_add_ a 1 g v; a = scatter_.value a 1 g 3"
     yield graded({"w": W, "j": j, "v": ((2, 3), F, True, "dense")}, "y = w.index_add(0, j, v).exp()", "s = index_add w 0 j v; y = exp s")
     yield graded({"w": W, "j": j}, "y = w[j].exp()", "s = index.Tensor w [j]; y = exp s")
-    yield graded({"w": W, "j": j}, "y = w[:, j].exp()", "s0 = slice.Tensor w 0 0 9223372036854775807 1; s = index.Tensor s0 [None,j]; y = exp s")
+    yield graded({"w": W, "j": j}, "y = w[:, j].exp()", "s = index.Tensor w [undefined,j]; y = exp s")
     yield graded({"w": W, "j": j}, "y = w[j, j].exp()", "s = index.Tensor w [j,j]; y = exp s")
     yield graded({"w": W, "m": M}, "y = w[m].exp()", "s = index.Tensor w [m]; y = exp s")
     yield {"w": W, "k": K}, "y = w[k]", "y = index.Tensor w [k]"
@@ -257,8 +262,11 @@ def layers():
                  "s = mul.Tensor v v; l = batch_norm x g b r s False 0.1 0.00001 True; y = mul.Tensor l x")
     k = ((4, 3, 3, 3), F, True, "small")
     yield graded({"x": x, "k": k}, "y = %sconv2d(x, k)" % f, "y = conv2d x k None [1,1] [0,0] [1,1] 1")
-    yield graded({"x": x, "k": k, "b": ((4,), F, True, "dense")}, "y = %sconv2d(x, k, b, stride=2, padding=1).exp()" % f, "l = conv2d x k b [2,2] [1,1] [1,1] 1; y = exp l")
+    yield graded({"x": x, "k": k, "b": ((4,), F, True, "dense")}, "y = %sconv2d(x, k, b, padding=1).exp()" % f, "l = conv2d x k b [1,1] [1,1] [1,1] 1; y = exp l")
     yield graded({"x": ((2, 3, 5), F, True, "small"), "k": ((4, 3, 3), F, True, "small"), "b": ((4,), F, True, "dense")}, "y = %sconv1d(x, k, b)" % f, "y = conv1d x k b [1] [0] [1] 1")
+    one = ((1, 3, 5, 6), F, True, "small")
+    yield graded({"x": one, "k": k, "b": ((4,), F, True, "dense")}, "y = %sconv2d(x, k, b, padding=1)" % f, "y = conv2d x k b [1,1] [1,1] [1,1] 1")
+    yield graded({"x": ((2, 3, 5, 6), D, True, "small"), "k": ((4, 3, 3, 3), D, True, "small")}, "y = %sconv2d(x, k, stride=2).exp()" % f, "l = conv2d x k None [2,2] [0,0] [1,1] 1; y = exp l")
     yield {"x": x, "k": ((4, 2, 3, 3), F, True, "small")}, "y = %sconv2d(x, k)" % f, "y = conv2d x k None [1,1] [0,0] [1,1] 1"
     yield graded({"x": x}, "y = %smax_pool2d(x, 2).exp()" % f, "l = max_pool2d x [2,2] [2,2] [0,0] [1,1] False; y = exp l")
     yield graded({"x": x}, "y = %smax_pool2d(x, 3, 2, 1)" % f, "y = max_pool2d x [3,3] [2,2] [1,1] [1,1] False")
@@ -301,15 +309,14 @@ def layers_above():
            "push autocast; y = cat [x,h]; z = stack [h,h]; t = t d; m = mm d t; p = prod h; pop")
     yield {"x": x, "h": ((2, 3), H, False, "dense")}, "%s\n    y = torch.nn.functional.mse_loss(h, h)" % on, "push autocast; q = broadcast h h; y = mse_loss h h; pop"
     c = ((2, 2), "complex64", False, "dense")
-    yield {"c": c}, "y = torch.exp(c.conj())", "v = conj c; y = exp v"
+    yield {"c": c}, "y = torch.exp(c.conj())", "v = _conj c; y = exp v"
     yield {"c": c}, "y = torch.exp(c)", "y = exp c"
-    yield {"c": c, "e": c}, "y = c.conj() * e.conj()", "v = conj c; u = conj e; y = mul.Tensor v u"
-    yield {"c": c}, "y = c.conj().conj()", "v = conj c; y = conj v"
-    yield {"c": c}, "y = c.conj().resolve_conj()", "v = conj c; y = resolve_conj v"
-    yield {"c": c}, "y = c.conj().imag + 1", "v = conj c; i = imag v; n = number 1; y = add.Tensor i n"
+    yield {"c": c, "e": c}, "y = c.conj() * e.conj()", "v = _conj c; u = _conj e; y = mul.Tensor v u"
+    yield {"c": c}, "y = c.conj().conj()", "v = _conj c; y = _conj v"
+    yield {"c": c}, "y = c.conj().resolve_conj()", "v = _conj c; y = resolve_conj v"
+    yield {"c": c}, "y = c.conj().imag + 1", "v = _conj c; i = imag v; n = number 1; y = add.Tensor i n"
     yield {"c": c}, "y = c.real + 1", "v = real c; n = number 1; y = add.Tensor v n"
-    yield {"c": c}, "v = c.conj()\nv.add_(1)\ny = c + 0", "v = conj c; n = number 1; v = add_.Tensor v n; k = number 0; y = add.Tensor c k"
-    yield {"a": A}, "y = a.conj()", "y = conj a"
+    yield {"c": c}, "v = c.conj()\nv.add_(1)\ny = c + 0", "v = _conj c; n = number 1; v = add_.Tensor v n; k = number 0; y = add.Tensor c k"
 
 
 def overlapping():
@@ -319,6 +326,65 @@ def overlapping():
     yield graded({"w": w}, "y = w.as_strided((2, 1, 2), (2, 7, 1), 1).exp()", "v = as_strided w [2,1,2] [2,7,1] 1; y = exp v")
     yield graded({"w": w}, "y = w.as_strided((4, 2), (0, 1)).exp()", "v = as_strided w [4,2] [0,1]; y = exp v")
     yield graded({"w": ((3, 2), F, True, "e")}, "y = w.as_strided((2,), (1,)).exp()", "v = as_strided w [2] [1]; y = exp v")
+
+
+def random_numbers():
+    for python, made, more in (("torch.rand(5)", "rand [5]", ""), ("torch.randn(20)", "randn [20]", ""), ("torch.randint(0, 9, (6,))", "randint.low 0 9 [6]", ""),
+                               ("torch.randperm(7)", "randperm 7", ""), ("torch.empty(9).bernoulli_(0.3)", "empty.memory_format [9]", "; y = bernoulli_.float y 0.3")):
+        yield {}, "torch.manual_seed(5); y = %s" % python, "seed 5; push factory; y = %s; pop%s" % (made, more)
+    yield {"w": W}, "torch.manual_seed(5); y = torch.nn.functional.dropout(w, 0.5)", "seed 5; y = dropout w 0.5 True"
+    for python, ours in (("torch.arange(5)", "arange 5"), ("torch.arange(1, 7, 2)", "arange.start_step 1 7 2"), ("torch.arange(0.0, 1.0, 0.25)", "arange.start_step 0.0 1.0 0.25"),
+                         ("torch.full((2, 2), 3)", "full [2,2] 3"), ("torch.linspace(0, 1, 7)", "linspace 0 1 7"), ("torch.arange(3, 1)", "arange.start 3 1")):
+        yield {}, "y = %s" % python, "push factory; y = %s; pop" % ours
+    yield {"a": A}, "y = torch.full_like(a, 2.0); z = a.new_full((2,), 3.0); o = a.new_ones((2,))", "push factory; y = full_like a 2.0; pop; z = new_full a [2] 3.0; o = new_ones a [2]"
+
+
+RANDOM_UNARY = ["sqrt", "rsqrt", "reciprocal", "log1p", "expm1", "erf", "floor", "ceil", "round", "trunc", "sign", "atan", "sinh", "sigmoid", "abs", "square", "isnan", "isfinite", "logical_not"]
+RANDOM_PAIRS = [("maximum", "maximum"), ("minimum", "minimum"), ("eq", "eq.Tensor"), ("lt", "lt.Tensor"), ("ge", "ge.Tensor"), ("logical_and", "logical_and"), ("atan2", "atan2"),
+                ("fmod", "fmod.Tensor"), ("remainder", "remainder.Tensor"), ("floor_divide", "floor_divide")]
+
+
+def drawn(seed, count):
+    """Random inputs as engine_cases draws them: broadcast, strided, empty, of other types, and wrong ones."""
+    rng = random.Random(seed)
+    for _ in range(count):
+        shape = tuple(rng.choice([0, 1, 2, 3, 4]) if rng.random() < 0.9 else 5 for _ in range(rng.randint(0, 3)))
+        other = tuple(s if rng.random() < 0.7 else 1 if rng.random() < 0.8 else 7 for s in shape)[rng.randint(0, min(1, len(shape))):]
+
+        def one(s):
+            dtype = rng.choice([F, F, F, D, I, B])
+            return s, dtype, dtype in (F, D) and rng.random() < 0.5, rng.choice(["dense", "dense", "t", "s", "e"])
+        x, y, d = one(shape), one(other), rng.randint(-3, 3)
+        keep = rng.random() < 0.5
+        how = rng.randrange(5)
+        if how == 0:
+            name = rng.choice(RANDOM_UNARY)
+            made = {"x": x}, "z = torch.%s(x)" % name, "z = %s x" % name
+        elif how == 1:
+            python, ours = rng.choice(RANDOM_PAIRS)
+            if python in ("floor_divide", "fmod", "remainder"):  # no division of whole numbers by 0
+                y = (y[0], F) + y[2:]
+            made = {"x": x, "y": y}, "z = torch.%s(x, y)" % python, "z = %s x y" % ours
+        elif how == 2:
+            made = rng.choice([({"x": x}, "z = x.amax(%d, %s)" % (d, keep), "z = amax x [%d] %s" % (d, keep)), ({"x": x}, "z = x.argmax(%d)" % d, "z = argmax x %d" % d),
+                               ({"x": x}, "z, i = x.max(%d, %s)" % (d, keep), "z,i = max.dim x %d %s" % (d, keep)), ({"x": x}, "z = x.any(%d, %s)" % (d, keep), "z = any.dim x %d %s" % (d, keep)),
+                               ({"x": x}, "z = x.all()", "z = all x"), ({"x": x}, "z = x.prod(%d)" % d, "z = prod.dim_int x %d" % d), ({"x": x}, "z = x.cumsum(%d)" % d, "z = cumsum x %d" % d),
+                               ({"x": x}, "z = x.var(%d)" % d, "z = var.dim x [%d]" % d), ({"x": x}, "z = x.softmax(%d)" % d, "z = softmax.int x %d" % d),
+                               ({"x": x}, "z = x.log_softmax(%d)" % d, "z = log_softmax.int x %d" % d)])
+        elif how == 3:
+            made = rng.choice([({"x": x}, "z = x.flatten()", "z = flatten.using_ints x"), ({"x": x}, "z = x.squeeze()", "z = squeeze x"),
+                               ({"x": x}, "z = x.narrow(%d, 0, 1)" % d, "z = narrow x %d 0 1" % d), ({"x": x}, "z = x.flip(%d)" % d, "z = flip x [%d]" % d),
+                               ({"x": x}, "z = x.tril()", "z = tril x"), ({"x": x}, "z = x.movedim(%d, 0)" % d, "z = movedim.int x %d 0" % d),
+                               ({"x": x}, "z = torch.nonzero(x)", "z = nonzero x"), ({"x": x}, "z = torch.clamp(x, min=1)", "z = clamp x 1")])
+        else:
+            made = rng.choice([({"x": x, "y": y}, "z = torch.cat([x, y], %d)" % d, "z = cat [x,y] %d" % d), ({"x": x}, "z = torch.stack([x, x], %d)" % d, "z = stack [x,x] %d" % d),
+                               ({"x": x, "y": y}, "z = torch.where(y > 0, x, 1.0)", "c = gt.Scalar y 0; z = where.ScalarOther c x 1.0"),
+                               ({"x": x, "y": (y[0], B, False, y[3])}, "z = x.masked_fill(y, 1)", "z = masked_fill.Scalar x y 1")])
+        inputs, python, ours = made
+        if any(v[2] for v in inputs.values()):
+            yield inputs, python + "\nq = z.sum()\nq.backward()", ours + "; q = sum z; backward q"
+        else:
+            yield made
 
 
 def second():
@@ -331,5 +397,5 @@ def second():
 
 
 def cases():
-    for part in (unary, activations, pairs, reductions, products, shapes, indexing, layers, layers_above, overlapping, second):
+    for part in (unary, activations, pairs, reductions, products, shapes, indexing, layers, layers_above, overlapping, random_numbers, second):
         yield from part()

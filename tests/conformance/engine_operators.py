@@ -98,7 +98,7 @@ def commands(text, known):
     out = []
     for part in text.split("; "):
         words = part.split()
-        if words[0] in ("backward", "push", "pop"):
+        if words[0] in ("backward", "push", "pop", "seed"):
             out.append(words)
             continue
         name, _, what, *arguments = words
@@ -139,7 +139,7 @@ def ours(replay, case, index):
         answer = replay.send(*command)
         pushed += (command[0] == "push") - (command[0] == "pop")
         if answer and answer[0].startswith("error "):
-            error = answer[0][6:]
+            error = answer[0][6:].split(" ", 1)
     rows = [engine_rows.parse(line) for line in replay.send("hops")]
 
     def fact(command, name):
@@ -188,7 +188,7 @@ def main():
     count = int(sys.argv[2]) if len(sys.argv) > 2 else 600
     named = list(engine_cases.named()) + list(engine_more_cases.cases())
     graphs = list(engine_cases.graphs(seed, count // 4))
-    cases = named + graphs + list(engine_cases.drawn(seed, count))
+    cases = named + graphs + list(engine_cases.drawn(seed, count)) + list(engine_more_cases.drawn(seed, count))
     asked = []
     for index, c in enumerate(cases):
         known = set(c[0])
@@ -219,7 +219,7 @@ def main():
         if number:
             wrong["hops"] += 1
             problems += lines
-        if (error is None) != (my_error is None) or error and my_error != error[1] and my_error not in error[1]:
+        if (error is None) != (my_error is None) or error and (my_error[0] != error[0] or my_error[1] not in error[1]):
             wrong["errors"] += 1
             problems.append("error: ours %s\n         stock's %s" % (my_error, error))
         bad = [(n, my_facts.get(n), f) for n, f in facts.items() if not same(my_facts.get(n), f)]

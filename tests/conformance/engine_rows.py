@@ -104,13 +104,13 @@ def run(program):
 
 
 def comparable(rows, embedded):
-    """What stock's recorder can't see is taken from ours: it finds nodes by the results of calls, so not those of calls that raise, those inside a
+    """What stock's recorder can't see is taken from ours: it finds nodes by the results of calls, so not those of calls that raise, nor those without a formula, those inside a
     CopySlices, or, at most times, a view's new node that is made when the view is read. A node that a CopySlices runs has the CopySlices' name in its recordings."""
     out, above = [], []
     for r in rows:
         del above[r.depth:]
         above.append(r)
-        nodes = sorted(r.nodes, key=lambda n: n[1])
+        nodes = sorted((n for n in r.nodes if n[0] != "NotImplemented"), key=lambda n: n[1])
         slices = any(n[0] == "CopySlices" for n in nodes)
         if embedded and r.raised:
             nodes = []

@@ -5,7 +5,7 @@
 //   grad_of NAME ROOT INPUT (autograd.grad with create_graph)
 //   push no_grad|enable_grad|inference|factory|autocast|no_autocast | pop | backward NAME [keep] | drop NAME
 //   show NAME | grad NAME | hops
-// What raises answers "error TEXT" (first line). Operators are entered boxed, as only their names are known.
+// What raises answers "error TYPE TEXT" (first line; Python's type). Operators are entered boxed, as only their names are known.
 #include <functional>
 #include <iostream>
 #include <map>
@@ -47,6 +47,15 @@ T read(const std::string& text) {
   else return static_cast<T>(static_cast<kernels::Math<T>>(v));
 }
 
+// What Python raises for it.
+const char* python_type(const std::exception& e) {
+  if (dynamic_cast<const NotImplemented*>(&e)) return "NotImplementedError";
+  if (dynamic_cast<const IndexError*>(&e)) return "IndexError";
+  if (dynamic_cast<const ValueError*>(&e)) return "ValueError";
+  if (dynamic_cast<const TypeError*>(&e)) return "TypeError";
+  return "RuntimeError";
+}
+
 struct Guard {
   explicit Guard(const std::string& kind) {
     if (kind == "no_grad" || kind == "enable_grad") grad = std::make_unique<GradMode>(kind == "enable_grad");
@@ -69,7 +78,7 @@ class Script {
         command(split(line, '\t'));
       } catch (const std::exception& e) {
         const std::string text = e.what();
-        std::cout << "error " << text.substr(0, text.find('\n')) << '\n';
+        std::cout << "error " << python_type(e) << ' ' << text.substr(0, text.find('\n')) << '\n';
       }
       std::cout << "." << std::endl;
     }
@@ -109,6 +118,7 @@ class Script {
 
   IValue value(const std::string& text, const std::string& type) {
     if (text == "None") return {};
+    if (text == "undefined") return IValue(TensorHandle());
     if (text.empty()) return IValue(Device());
     if (text[0] == '$') return IValue(tensors_.at(text.substr(1)));
     if (text == "True" || text == "False") return IValue(text == "True");
