@@ -46,29 +46,63 @@ def findings(s):
     return ["findings", s.path]
 
 
-# question: (command, what its output must say, in this order)
+def take(text, panel="Findings", then=None):
+    """In the window: a click on the finding with that text; the answer is in `panel`."""
+    def steps(s):
+        status, out, err = harness.run([harness.peel(), "findings", s.path, "--json"])
+        rows = [json.loads(line) for line in out.splitlines()]
+        return panel, ["finding %d" % [text in r["text"] for r in rows].index(True)], then or text
+    return steps
+
+
+def go(hop, panel, text):
+    """In the window: the hop by its number (Ctrl+G), then the panel's tab, if it isn't seen already."""
+    return lambda s: (panel, ["go " + hop(s)] + ([] if panel == "Why" else ["show " + panel]), text)
+
+
+# question: (command, what its output must say in this order, the way in the window: panel, actions, what the panel then says)
 QUESTIONS = {
-    "autocast_cache": (lambda s: ["tensor", s.path, s.tensor(s.hop("aten::t", 1), "self")], [r"born in \w+ within linear with grad mode on", r"used by linear as weight +autocast_cache.py:9", r"used by linear as weight +autocast_cache.py:10"]),
-    "composite_override": (lambda s: ["op", s.path, "tensor_split.indices"], [r"AutogradCPU +at first: math kernel.*\n.*from hop \d+: backend fallback.*\n.*from hop \d+: math kernel", r"CPU +at first: math kernel.*\n.*from hop \d+: kernel, composite_override.py:11.*\n.*from hop \d+: math kernel"]),
-    "four_modes": (lambda s: ["diff", s.path], [r"changed +view .*AG IV CPU +-> +CPU", r"changed +linear .*AutogradCPU skipped: excluded by inference_mode", r"4 of 4 calls differ"]),
-    "inference_saved": (findings, [r"mul raised RuntimeError: Inference tensors cannot be saved", r"self t\d+ was made by ones \(hop \d+\) under inference_mode at inference_saved.py:5"]),
-    "no_grad_view": (findings, [r"mul_ raised RuntimeError: A view was created in no_grad mode", r"self t\d+ is a view made by select \(hop \d+\) under no_grad at no_grad_view.py:6"]),
-    "custom_kernel": (findings, [r"peel_ask::opaque has no kernel at Autograd .* no gradient goes through"]),
+    "autocast_cache": (lambda s: ["tensor", s.path, s.tensor(s.hop("aten::t", 1), "self")], [r"born in \w+ within linear with grad mode on", r"used by linear as weight +autocast_cache.py:9", r"used by linear as weight +autocast_cache.py:10"],
+                       go(lambda s: s.hop("aten::to.dtype", 1), "Tensor", "within linear with grad mode on")),
+    "composite_override": (lambda s: ["op", s.path, "tensor_split.indices"], [r"AutogradCPU +at first: math kernel.*\n.*from hop \d+: backend fallback.*\n.*from hop \d+: math kernel", r"CPU +at first: math kernel.*\n.*from hop \d+: kernel, composite_override.py:11.*\n.*from hop \d+: math kernel"],
+                           go(lambda s: s.hop("aten::tensor_split.indices", 1), "Operator", "kernel, composite_override.py:11")),
+    "four_modes": (lambda s: ["diff", s.path], [r"changed +view .*AG IV CPU +-> +CPU", r"changed +linear .*AutogradCPU skipped: excluded by inference_mode", r"4 of 4 calls differ"],
+                   lambda s: ("Compare", ["key Ctrl+2"], "AutogradCPU skipped: excluded by inference_mode")),
+    "inference_saved": (findings, [r"mul raised RuntimeError: Inference tensors cannot be saved", r"self t\d+ was made by ones \(hop \d+\) under inference_mode at inference_saved.py:5"],
+                        take("under inference_mode")),
+    "no_grad_view": (findings, [r"mul_ raised RuntimeError: A view was created in no_grad mode", r"self t\d+ is a view made by select \(hop \d+\) under no_grad at no_grad_view.py:6"],
+                     take("under no_grad")),
+    "custom_kernel": (findings, [r"peel_ask::opaque has no kernel at Autograd .* no gradient goes through"],
+                      take("hides its work from it")),
     "version_counter": (findings, [r"changed +t\d+ was saved by ExpBackward0 at version 0 .* written by add_ at version_counter.py:6: version 1",
-                                   r"changed +t\d+, saved by ExpBackward0 .* was written through t\d+ by add_ at version_counter.py:12"]),
-    "contradictory": (findings, [r"t\d+ is an inference tensor and requires a gradient at once, seen at sum; it was made by ones \(hop \d+\) under inference_mode at contradictory.py:9"]),
-    "lazy_conjugate": (findings, [r"exp worked on a copy of t\d+ c64\[2\]: the Conjugate fallback"]),
-    "vmap_fallback": (findings, [r"copy_ raised RuntimeError: vmap: inplace", r"histc was called 3 times for one call"]),
-    "grad_of_a_view": (lambda s: ["tensor", s.path, s.tensor(s.hop("aten::mul.Tensor"), "self")], [r"ViewBackward0 made it, so backward passes its gradient on", r"born in view, a view of t1"]),
-    "many_views": (findings, [r"mul_ raised RuntimeError: Output 0 of Unbind", r"self t\d+ is a view made by unbind \(hop \d+\) at many_views.py:4"]),
-    "growing_loss": (lambda s: ["memory", s.path, "--device", "cpu", "--by", "node"], [r"160 KiB +5 blocks +TanhBackward0"]),
-    "wrong_backend": (lambda s: ["why", s.path, s.hop("peel_ask::gelu_fast", kind="missing_kernel")], [r"has no kernel for CPU", r"available: CUDA", r"near: CUDA", r"registered: CUDA, kernel, wrong_backend.py:4"]),
-    "mode_below_linear": (lambda s: ["why", s.path, s.hop("aten::linear")], [r"Python, CPU below: the kernel at AutogradCPU is composite, it called other operators instead"]),
-    "step_too_early": (findings, [r"changed +t\d+ was saved by \w+ at version \d+ .* written by add_.* at "]),
-    "backward_twice": (findings, [r"backward of ExpBackward0 raised at backward_twice.py:9; backward ran this node before, in hop \d+ at backward_twice.py:7"]),
-    "silent_copy": (findings, [r"reshape copied t\d+ f32\[4,3\]: no view of it has that shape, as its strides are \[1, ?4\] at silent_copy.py:7"]),
-    "runs_twice": (lambda s: ["why", s.path, s.hop("aten::linear", 1)], [r"in backward of \w+ \(hop \d+\)"]),
-    "grad_in_a_thread": (lambda s: ["why", s.path, s.hop("aten::mul.Tensor", 1)], [r"on thread 2, grad mode on there"]),
+                                   r"changed +t\d+, saved by ExpBackward0 .* was written through t\d+ by add_ at version_counter.py:12"],
+                        take("which has a version counter of its own")),
+    "contradictory": (findings, [r"t\d+ is an inference tensor and requires a gradient at once, seen at sum; it was made by ones \(hop \d+\) under inference_mode at contradictory.py:9"],
+                      take("an inference tensor and requires a gradient at once")),
+    "lazy_conjugate": (findings, [r"exp worked on a copy of t\d+ c64\[2\]: the Conjugate fallback"],
+                       take("the Conjugate fallback")),
+    "vmap_fallback": (findings, [r"copy_ raised RuntimeError: vmap: inplace", r"histc was called 3 times for one call"],
+                      take("was called 3 times for one call")),
+    "grad_of_a_view": (lambda s: ["tensor", s.path, s.tensor(s.hop("aten::mul.Tensor"), "self")], [r"ViewBackward0 made it, so backward passes its gradient on", r"born in view, a view of t1"],
+                       go(lambda s: s.hop("aten::view"), "Tensor", "ViewBackward0 made it")),
+    "many_views": (findings, [r"mul_ raised RuntimeError: Output 0 of Unbind", r"self t\d+ is a view made by unbind \(hop \d+\) at many_views.py:4"],
+                   take("is a view made by unbind")),
+    "growing_loss": (lambda s: ["memory", s.path, "--device", "cpu", "--by", "node"], [r"160 KiB +5 blocks +TanhBackward0"],
+                     lambda s: ("Memory", ["key Ctrl+3", "click Memory/by\\/node"], "TanhBackward0")),
+    "wrong_backend": (lambda s: ["why", s.path, s.hop("peel_ask::gelu_fast", kind="missing_kernel")], [r"has no kernel for CPU", r"available: CUDA", r"near: CUDA", r"registered: CUDA, kernel, wrong_backend.py:4"],
+                      take("has no kernel for CPU", "Why", "available: CUDA")),
+    "mode_below_linear": (lambda s: ["why", s.path, s.hop("aten::linear")], [r"Python, CPU below: the kernel at AutogradCPU is composite, it called other operators instead"],
+                          go(lambda s: s.hop("aten::linear"), "Why", "Python, CPU below: the kernel at AutogradCPU is composite")),
+    "step_too_early": (findings, [r"changed +t\d+ was saved by \w+ at version \d+ .* written by add_.* at "],
+                       take("so backward refused it")),
+    "backward_twice": (findings, [r"backward of ExpBackward0 raised at backward_twice.py:9; backward ran this node before, in hop \d+ at backward_twice.py:7"],
+                       take("backward ran this node before")),
+    "silent_copy": (findings, [r"reshape copied t\d+ f32\[4,3\]: no view of it has that shape, as its strides are \[1, ?4\] at silent_copy.py:7"],
+                    take("no view of it has that shape")),
+    "runs_twice": (lambda s: ["why", s.path, s.hop("aten::linear", 1)], [r"in backward of \w+ \(hop \d+\)"],
+                   go(lambda s: s.hop("aten::linear", 1), "Why", "in backward of ")),
+    "grad_in_a_thread": (lambda s: ["why", s.path, s.hop("aten::mul.Tensor", 1)], [r"on thread 2, grad mode on there"],
+                         go(lambda s: s.hop("aten::mul.Tensor", 1), "Why", "on thread 2, grad mode on there")),
 }
 
 
@@ -80,8 +114,9 @@ def ask(name, folder):
     recorded = harness.record(path, [program])
     if alone[:2] != recorded[:2]:
         return ["alone it prints %r and ends with %d, recorded %r and %d: %s" % (alone[1], alone[0], recorded[1], recorded[0], recorded[2][-500:])], ""
-    command, wanted = QUESTIONS[name]
-    arguments = command(Session(path))
+    command, wanted, way = QUESTIONS[name]
+    session = Session(path)
+    arguments = command(session)
     status, out, err = harness.run([harness.peel(), *arguments])
     if status not in (0, 1):
         return ["peel %s ended with %d: %s" % (" ".join(arguments), status, err.strip())], out
@@ -92,6 +127,12 @@ def ask(name, folder):
             problems.append("the answer lacks /%s/%s" % (pattern, " after what was found before" if at else ""))
             break
         at = found.end()
+    if not problems:
+        panel, actions, text = way(session)
+        with open(os.path.join(folder, name + ".way"), "w") as f:
+            f.write("\n".join(actions + ["panel " + panel, "says " + text]) + "\n")
+        if len(actions) > 3:
+            problems.append("%d actions in the window are more than three" % len(actions))
     return problems, "$ peel %s\n%s" % (" ".join(a.replace(folder + "/", "") for a in arguments), out)
 
 
@@ -114,7 +155,13 @@ def main():
             print("".join("  " + line + "\n" for line in problems + answer.splitlines()), flush=True)
         if problems:
             failed.append(name)
-    print("%d of %d questions answered by one command%s" % (len(asked) - len(failed), len(asked), ": failed " + " ".join(failed) if failed else ""))
+    print("%d of %d questions are answered by one command%s" % (len(asked) - len(failed), len(asked), ": failed " + " ".join(failed) if failed else ""))
+    gui = os.environ.get("PEEL_GUI_TESTS")
+    if gui and not failed:
+        status, out, err = harness.run([gui, "[questions]"], env=harness.environment(PEEL_QUESTIONS=folder), timeout=900)
+        print(out.strip() if status else out.strip().splitlines()[-1])
+        if status:
+            failed.append("the window")
     return 1 if failed else 0
 
 
