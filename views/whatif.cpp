@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "imgui.h"
 #include "imgui_stdlib.h"
 #include "sessions/show.h"
 #include "sessions/whatif.h"
