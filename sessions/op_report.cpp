@@ -114,9 +114,14 @@ OpReport op_report(const Session& s, OpId op) {
     if (same == out.rows.end()) out.rows.push_back(std::move(row));
     else same->keys.push_back(k->id);
   }
-  // A row is known by its lowest key, which is the backend's that most programs use. What is never run stands last.
-  for (OpReport::Row& row : out.rows) std::reverse(row.keys.begin(), row.keys.end());
+  // A row is known by its key for the CPU, else by its lowest one. The operator's own kernels stand first, then fallbacks, then what is never run.
+  for (OpReport::Row& row : out.rows) {
+    std::reverse(row.keys.begin(), row.keys.end());
+    const auto cpu = std::find_if(row.keys.begin(), row.keys.end(), [&s](KeyId k) { return name_of(s, k).ends_with("CPU"); });
+    if (cpu != row.keys.end()) std::rotate(row.keys.begin(), cpu, cpu + 1);
+  }
   std::stable_sort(out.rows.begin(), out.rows.end(), [&s](const OpReport::Row& a, const OpReport::Row& b) { return priority(s.key(a.keys.front())) > priority(s.key(b.keys.front())); });
+  std::stable_partition(out.rows.begin(), out.rows.end(), [](const OpReport::Row& r) { return std::any_of(r.cells.begin(), r.cells.end(), [](const auto& c) { return c.rule != "backend fallback"; }); });
   std::stable_partition(out.rows.begin(), out.rows.end(), [](const OpReport::Row& r) { return std::any_of(r.cells.begin(), r.cells.end(), [](const auto& c) { return !c.fallthrough; }); });
   registered(s, &out);
   return out;

@@ -15,7 +15,7 @@ struct OpReport {
     bool fallthrough = false, stale = false;
     bool operator==(const Cell&) const = default;
   };
-  /// Slots that hold the same in every version; rows by priority, highest first, keys of a row lowest first.
+  /// Slots that hold the same in every version; own kernels by priority, then fallbacks, then fallthroughs; the key for the CPU leads its row.
   struct Row {
     std::vector<KeyId> keys;  // 0 = Undefined
     std::vector<Cell> cells;  // one a version

@@ -265,9 +265,9 @@ void Planner::failed_look_up(const Event& e, Open* o) {
 
 void Planner::remark(WhatIfAnswer* a) const {
   if (moves_grad_) {
-    a->remarks.push_back("Grad mode is a flag beside the key sets: no layer changes, the autograd kernels still run. " +
-                         (nodes_in_scope_ ? grouped(nodes_in_scope_) + (nodes_in_scope_ == 1 ? " node was" : " nodes were") + " made there; with grad mode off there would be none."
-                                          : std::string("No node was made there.")));
+    const bool off = std::any_of(w_.changes.begin(), w_.changes.end(), [](const WhatIfChange& c) { return c.mode == (c.what == What::kEnter ? Mode::kNoGrad : Mode::kGrad); });
+    a->remarks.push_back("Grad mode is a flag beside the key sets: no layer changes, the autograd kernels run on or off. " + grouped(nodes_in_scope_) +
+                         (nodes_in_scope_ == 1 ? " node was" : " nodes were") + " made there" + (off ? "; there would be none." : "; which there would be is not told."));
   }
   if (first_raise_) a->remarks.push_back("Hop " + std::to_string(first_raise_.value) + " would raise: what comes after it holds only if the program catches that.");
   if (not_understood_) a->remarks.push_back(grouped(not_understood_) + " hops are unknown, as the recorded tables of their operators are not what the rules give.");

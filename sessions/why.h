@@ -24,7 +24,7 @@ struct WhyKey {
   KeyId key;
   Verdict verdict;
   std::string reason;     // "excluded: autocast is off (default)"
-  std::string detail = {};  // what is recorded of it: "`with torch.inference_mode():`, gm.py:4, since hop 11"; "" = nothing more
+  std::string detail = {};  // what is recorded of it: "gm.py:4 `with torch.inference_mode():`, since hop 11"; "" = nothing more
   bool inferred = false;
   EventId evidence;       // the hop since which the mode or guard holds, or whose kernel decided it
   StackId place = {};     // the Python line that entered the mode, when recorded

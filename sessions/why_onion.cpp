@@ -5,6 +5,8 @@
 namespace peel {
 namespace {
 
+constexpr int kMaxSteps = 2'000;  // hops looked at when searching further in
+
 std::string name_of(const Session& s, KeyId k) {
   const Key* key = s.key(k);
   return key ? key->name : "key " + std::to_string(k);
@@ -20,6 +22,17 @@ EventId next_layer(const Session& s, EventId e, OpId op) {
     if (!nested) nested = c;
   }
   return nested;
+}
+
+/// A hop of the operator at that key further in, on whatever way: a Python handler may call its operator more than once. 0 = none.
+EventId ran_inside(const Session& s, EventId e, OpId op, KeyId key, int* steps) {
+  for (EventId c = s.first_child(e); c && --*steps > 0; c = s.next_sibling(c)) {
+    const Event child = s.event(c);
+    if (child.op != op || child.kind == Kind::kBackwardNode) continue;
+    if (child.key == key && child.kind != Kind::kMissingKernel) return c;
+    if (const EventId found = ran_inside(s, c, op, key, steps)) return found;
+  }
+  return {};
 }
 
 int priority(const Session& s, KeyId k) {
@@ -118,6 +131,12 @@ WhyKey verdict_of(const Session& s, const KeyMath& math, const Chain& chain, siz
     // PythonDispatcher calls the kernel of a lower key by name and hands it the whole set.
     out.verdict = Verdict::kRan;
     out.reason = "passed through: it went on to " + name_of(s, e.key) + " with the whole set";
+    return out;
+  }
+  int steps = kMaxSteps;
+  if (const EventId found = in_set ? ran_inside(s, id, e.op, key, &steps) : EventId{}) {
+    out.verdict = Verdict::kRan;
+    out.reason = "ran further in: hop " + std::to_string(found.value);
     return out;
   }
   if (in_set) {

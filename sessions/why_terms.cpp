@@ -91,7 +91,7 @@ std::string mode_place(const Session& s, const Span& mode) {
   text.erase(0, text.find_first_not_of(" \t"));
   text.erase(text.find_last_not_of(" \t\r") + 1);
   constexpr size_t kMostShown = 80;
-  return (text.empty() || text.size() > kMostShown ? "" : "`" + text + "`, ") + where;
+  return where + (text.empty() || text.size() > kMostShown ? "" : " `" + text + "`");
 }
 
 std::string fallthrough_place(const Session& s, EventId call, KeyId k) {

@@ -41,7 +41,7 @@ Reason why_not_in_set(const Session&, const KeyMath&, const Terms&, KeyId);
 /// `AutocastCPU` -> `cpu`, as torch.autocast names the device.
 std::string autocast_device(std::string_view key_name);
 
-/// What a mode that Python entered is known by: "`with torch.inference_mode():`, gm.py:3", or the line's number alone.
+/// What a mode that Python entered is known by: "gm.py:3 `with torch.inference_mode():`", or the line's number alone.
 std::string mode_place(const Session&, const Span& mode);
 /// The registration that makes the slot of the key a fallthrough: "backend fallback, VariableFallbackKernel.cpp:106"; "" = not known.
 std::string fallthrough_place(const Session&, EventId call, KeyId);

@@ -102,7 +102,8 @@ void register_commands(Application& a) {
   t.add({"view.smaller", "Smaller", "Makes everything smaller.", "View", {kCtrl | ImGuiKey_Minus, kCtrl | ImGuiKey_KeypadSubtract}, nullptr, [&a, &c] { a.set_theme(c.dark, std::max(.75f, a.settings().zoom - .125f)); }, nullptr, "", true});
   t.add({"view.normal", "Normal size", "Goes back to the display's own size.", "View", {kCtrl | ImGuiKey_0}, nullptr, [&a, &c] { a.set_theme(c.dark, 1); }, nullptr});
 
-  // What if
+  // Operator and What if
+  t.add({"go.operator", "Operator of the selection", "Shows the dispatch table, registrations and formula of the selected hop's operator.", "Go", {}, placed, [&a] { a.focus_panel("Operator"); }, nullptr});
   const struct { const char *id, *title, *help; } questions[] = {
       {"whatif.ask", "What if…", "Asks what a registration, a key or a mode would change; nothing is run again."},
       {"whatif.inference", "What if: inference_mode", "Lists what would change if inference_mode were on in the selected hop and what is inside."},

@@ -7,7 +7,7 @@ namespace peel::app {
 namespace {
 
 constexpr Cut kDispatchCuts[] = {{0, 'l', .235f}, {0, 'd', .25f}, {2, 'r', .5f}, {0, 'l', .5f}};
-constexpr Place kDispatchPlaces[] = {{1, "Program"}, {4, "Trace"}, {0, "Why"}, {2, "Findings"}, {2, "Autograd"}, {2, "Query"}, {2, "Breakpoints"}, {3, "Tensor"}, {3, "Operator"}, {3, "What if"}};
+constexpr Place kDispatchPlaces[] = {{1, "Program"}, {4, "Trace"}, {0, "Why"}, {0, "Operator"}, {0, "What if"}, {2, "Findings"}, {2, "Autograd"}, {2, "Query"}, {2, "Breakpoints"}, {3, "Tensor"}};
 constexpr Cut kAutogradCuts[] = {{0, 'd', .32f}, {1, 'r', .5f}};
 constexpr Place kAutogradPlaces[] = {{0, "Autograd"}, {1, "Trace"}, {1, "Program"}, {2, "Tensor"}, {2, "Why"}, {2, "Findings"}};
 constexpr Cut kMemoryCuts[] = {{0, 'd', .25f}, {1, 'r', .5f}};

@@ -339,7 +339,7 @@ TEST_CASE("why: a mode that Python entered is named with its line", "[sessions][
   const WhyKey* k = verdict(*s, w, "AutogradCPU");
   REQUIRE(k);
   CHECK(k->reason == "excluded: inference_mode is on");
-  CHECK(k->detail == "`with torch.inference_mode():`, gm.py:2, since hop " + std::to_string(first));
+  CHECK(k->detail == "gm.py:2 `with torch.inference_mode():`, since hop " + std::to_string(first));
   CHECK(k->evidence == EventId{first});
   CHECK(k->place == StackId{line});
   CHECK_FALSE(k->inferred);
