@@ -59,7 +59,8 @@ TEST_CASE("findings: failed look-ups are told apart from other exceptions", "[vi
   s.raised_.push_back({e, "NotImplementedError", "Could not run 'my::op'"});
   const Findings f = find_in(s);
   CHECK(lines(f) == Lines{"missing: my::op has no kernel for CUDA @1"});
-  CHECK(f.rows[0].hover == "NotImplementedError: Could not run 'my::op'");
+  CHECK(f.rows[0].hover.starts_with("wanted: CUDA\navailable: no kernel at any key\nwould have been found: a kernel at CUDA\n"));
+  CHECK(f.rows[0].hover.ends_with("NotImplementedError: Could not run 'my::op'"));
 }
 
 TEST_CASE("findings: how the program ended and what it left open", "[views][findings]") {
