@@ -65,29 +65,24 @@ Tensor unbind_backward(const std::vector<Tensor>& grads, int64_t dim) {
   return stack(all, dim);
 }
 
-std::vector<Tensor> cat_backward(const Tensor& grad, const std::vector<SizeVector>& sizes, const std::vector<ScalarType>& types, int64_t dim) {
+std::vector<Tensor> cat_backward(const Tensor& grad, const std::vector<SizeVector>& sizes, int64_t dim) {
   std::vector<Tensor> out(sizes.size());
-  const bool all_flat = std::ranges::all_of(sizes, [](const SizeVector& s) { return s.size() == 1; });
-  const int64_t d = all_flat ? 0 : wrap_dimension(dim, grad.dim());
+  const int64_t d = wrap_dimension(dim, grad.dim());
   int64_t at = 0;
   for (size_t i = 0; i < sizes.size(); ++i) {
-    if (sizes[i].size() == 1 && sizes[i][0] == 0 && !all_flat) {  // an empty vector joins anything
+    if (sizes[i].size() == 1 && sizes[i][0] == 0) {  // an empty vector joins anything
       out[i] = zeros(SizeVector{0}, grad.dtype(), Layout::Strided, grad.device());
       continue;
     }
-    const Tensor g = types[i] == grad.dtype() ? grad : to(grad, types[i]);
     const int64_t size = sizes[i][static_cast<size_t>(d)];
-    out[i] = narrow(g, d, at, size);
+    out[i] = narrow(grad, d, at, size);
     at += size;
   }
   return out;
 }
-std::vector<Tensor> stack_backward(const Tensor& grad, int64_t dim, const std::vector<ScalarType>& types) {
-  std::vector<Tensor> out(types.size());
-  for (size_t i = 0; i < types.size(); ++i) {
-    const Tensor g = types[i] == grad.dtype() ? grad : to(grad, types[i]);
-    out[i] = select(g, dim, static_cast<int64_t>(i));
-  }
+std::vector<Tensor> stack_backward(const Tensor& grad, int64_t dim, size_t count) {
+  std::vector<Tensor> out;
+  for (size_t i = 0; i < count; ++i) out.push_back(select(grad, dim, static_cast<int64_t>(i)));
   return out;
 }
 

@@ -131,10 +131,5 @@ inline std::vector<SizeVector> kept_sizes(std::span<const Tensor> list) {
   for (const Tensor& t : list) out.push_back(kept_sizes(t));
   return out;
 }
-inline std::vector<ScalarType> kept_dtype(std::span<const Tensor> list) {
-  std::vector<ScalarType> out;
-  for (const Tensor& t : list) out.push_back(t.dtype());
-  return out;
-}
 
 }  // namespace peel::core

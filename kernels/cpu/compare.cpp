@@ -23,16 +23,17 @@ Tensor compared(const char* name, const Tensor& a, const Tensor& b, F f) {
   return e.finish();
 }
 
-struct Less {
-  template <class T>
-    requires std::is_arithmetic_v<T>
-  bool operator()(T a, T b) const { return a < b; }
-};
-struct LessEqual {
-  template <class T>
-    requires std::is_arithmetic_v<T>
-  bool operator()(T a, T b) const { return a <= b; }
-};
+#define PEEL_ORDER(name, op)                              \
+  struct name {                                           \
+    template <class T>                                    \
+      requires std::is_arithmetic_v<T>                    \
+    bool operator()(T a, T b) const { return a op b; }    \
+  };
+PEEL_ORDER(Less, <)
+PEEL_ORDER(LessEqual, <=)
+PEEL_ORDER(Greater, >)
+PEEL_ORDER(GreaterEqual, >=)
+#undef PEEL_ORDER
 
 bool truth(auto v) { return v != decltype(v){}; }
 
@@ -59,18 +60,18 @@ Tensor bits(const char* name, const Tensor& a, const Tensor& b, F f, Tensor out 
 
 }  // namespace
 
-#define PEEL_COMPARISON(name, first, second, f)                                                                              \
-  Tensor name(const Tensor& self, const Tensor& other) { return compared(#name "_cpu", first, second, f); }                 \
+#define PEEL_COMPARISON(name, f)                                                                              \
+  Tensor name(const Tensor& self, const Tensor& other) { return compared(#name "_cpu", self, other, f); }                 \
   Tensor name(const Tensor& self, const Scalar& number) {                                                                    \
     const Tensor other = wrapped(number);                                                                                    \
-    return compared(#name "_cpu", first, second, f);                                                                         \
+    return compared(#name "_cpu", self, other, f);                                                                         \
   }
-PEEL_COMPARISON(eq, self, other, std::equal_to<>())
-PEEL_COMPARISON(ne, self, other, std::not_equal_to<>())
-PEEL_COMPARISON(lt, self, other, Less())
-PEEL_COMPARISON(le, self, other, LessEqual())
-PEEL_COMPARISON(gt, other, self, Less())
-PEEL_COMPARISON(ge, other, self, LessEqual())
+PEEL_COMPARISON(eq, std::equal_to<>())
+PEEL_COMPARISON(ne, std::not_equal_to<>())
+PEEL_COMPARISON(lt, Less())
+PEEL_COMPARISON(le, LessEqual())
+PEEL_COMPARISON(gt, Greater())
+PEEL_COMPARISON(ge, GreaterEqual())
 #undef PEEL_COMPARISON
 
 #define PEEL_LOGICAL(name, f)                                                                                                \

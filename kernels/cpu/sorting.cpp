@@ -105,7 +105,7 @@ Tensor nonzero(const Tensor& self) {
   impl.storage->resize(static_cast<size_t>(count * dims) * sizeof(int64_t));
   impl.sizes = {count, dims};
   impl.strides = contiguous_strides(impl.sizes);
-  if (dims > 0) ops::as_strided_::call(out, impl.sizes, SizeVector{1, count}, {});
+  ops::as_strided_::call(out, impl.sizes, SizeVector{1, count}, {});
   for (int64_t i = 0; i < count; ++i) {
     int64_t at = found[static_cast<size_t>(i)];
     for (int64_t d = dims; d-- > 0;) {

@@ -189,11 +189,13 @@ std::pair<double, double> largest_and_sum(const T* x, int64_t n) {  // of exp(x 
   for (int64_t k = 0; k < n; ++k) total += std::exp(static_cast<double>(static_cast<Math<T>>(x[k])) - top);
   return {top, total};
 }
-// Stock has a kernel for the last dimension and one for others.
+// Row-major, with a dimension; stock has a kernel for the last dimension and one for others.
+Tensor softmax_input(const Tensor& t) { return t.dim() == 0 ? ops::view::call(t, SizeVector{1}) : made_contiguous(t); }
 void check_softmax(const std::string& name, const Tensor& t, int64_t dim) {
   const int64_t d = wrap_dimension(dim, t.dim());
-  if (!is_floating(t.dtype())) no_kernel_for((name + (d == t.dim() - 1 ? "_lastdim_kernel_impl" : "_kernel_impl")).c_str(), t.dtype());
+  if (!is_floating(t.dtype())) no_kernel_for((name + (d == std::max<int64_t>(t.dim(), 1) - 1 ? "_lastdim_kernel_impl" : "_kernel_impl")).c_str(), t.dtype());
 }
+Tensor shaped(const Tensor& out, const Tensor& like) { return like.dim() == 0 ? view_of(out, Sizes(), Sizes(), 0) : out; }
 
 }  // namespace
 
@@ -201,36 +203,38 @@ Tensor cumsum(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype) 
 Tensor cumprod(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype) { return running("cumprod_out_cpu", self, dim, dtype, true); }
 
 Tensor _softmax(const Tensor& self, int64_t dim, bool) {
-  check_softmax("softmax", self, dim);
-  const Tensor in = made_contiguous(self);
-  return along("softmax_lastdim_kernel_impl", in, dim, in.dtype(), []<class T>(T* out, const T* x, int64_t n) {
+  wrap_dimension(dim, self.dim());
+  const Tensor in = softmax_input(self);
+  check_softmax("softmax", in, dim);
+  return shaped(along("softmax_lastdim_kernel_impl", in, dim, in.dtype(), []<class T>(T* out, const T* x, int64_t n) {
     const auto [top, total] = largest_and_sum(x, n);
     for (int64_t k = 0; k < n; ++k) out[k] = static_cast<T>(std::exp(static_cast<double>(static_cast<Math<T>>(x[k])) - top) / total);
-  });
+  }), self);
 }
 Tensor _log_softmax(const Tensor& self, int64_t dim, bool) {
-  check_softmax("log_softmax", self, dim);
-  const Tensor in = made_contiguous(self);
-  return along("log_softmax_lastdim_kernel_impl", in, dim, in.dtype(), []<class T>(T* out, const T* x, int64_t n) {
+  wrap_dimension(dim, self.dim());
+  const Tensor in = softmax_input(self);
+  check_softmax("log_softmax", in, dim);
+  return shaped(along("log_softmax_lastdim_kernel_impl", in, dim, in.dtype(), []<class T>(T* out, const T* x, int64_t n) {
     const auto [top, total] = largest_and_sum(x, n);
     for (int64_t k = 0; k < n; ++k) out[k] = static_cast<T>(static_cast<double>(static_cast<Math<T>>(x[k])) - top - std::log(total));
-  });
+  }), self);
 }
 Tensor _softmax_backward_data(const Tensor& grad_output, const Tensor& output, int64_t dim, ScalarType) {
-  const Tensor grad = made_contiguous(grad_output), y = made_contiguous(output);
-  return along("softmax_backward", grad, y, dim, []<class T>(T* out, const T* g, const T* o, int64_t n) {
+  const Tensor grad = softmax_input(grad_output), y = softmax_input(output);
+  return shaped(along("softmax_backward", grad, y, dim, []<class T>(T* out, const T* g, const T* o, int64_t n) {
     double total = 0;
     for (int64_t k = 0; k < n; ++k) total += static_cast<double>(static_cast<Math<T>>(g[k])) * static_cast<Math<T>>(o[k]);
     for (int64_t k = 0; k < n; ++k) out[k] = static_cast<T>((static_cast<Math<T>>(g[k]) - total) * static_cast<Math<T>>(o[k]));
-  });
+  }), output);
 }
 Tensor _log_softmax_backward_data(const Tensor& grad_output, const Tensor& output, int64_t dim, ScalarType) {
-  const Tensor grad = made_contiguous(grad_output), y = made_contiguous(output);
-  return along("log_softmax_backward", grad, y, dim, []<class T>(T* out, const T* g, const T* o, int64_t n) {
+  const Tensor grad = softmax_input(grad_output), y = softmax_input(output);
+  return shaped(along("log_softmax_backward", grad, y, dim, []<class T>(T* out, const T* g, const T* o, int64_t n) {
     double total = 0;
     for (int64_t k = 0; k < n; ++k) total += static_cast<double>(static_cast<Math<T>>(g[k]));
     for (int64_t k = 0; k < n; ++k) out[k] = static_cast<T>(static_cast<Math<T>>(g[k]) - std::exp(static_cast<double>(static_cast<Math<T>>(o[k]))) * total);
-  });
+  }), output);
 }
 
 }  // namespace peel::kernels
