@@ -19,7 +19,7 @@ pixel_shuffle pixel_unshuffle poisson rand_like randint_like randn_like rrelu rr
 unique_consecutive unique_dim var_mean view_as_complex view_as_real zeros_like""".split())
 # In place, and a function all the same; or private, and a method.
 BOTH = set("""__and__ __lshift__ __or__ __rshift__ __xor__ _conj _conj_physical _is_all_true _is_any_true _neg_view abs_ acos_ addmv_ as_strided_ asin_ atan_ ceil_ clamp_ clamp_max_ clamp_min_ conj_physical_ cos_ cosh_ detach_ erf_ erfc_
-exp2_ exp_ expm1_ fill_ floor_ frac_ index_put_ log10_ log1p_ log2_ log_ logit_ nan_to_num_ neg_ negative_ reciprocal_ relu_ round_ rsqrt_ sigmoid_ sin_
+exp2_ exp_ expm1_ fill_ floor_ frac_ index_put_ log10_ log1p_ log2_ log_ logit_ nan_to_num_ neg_ negative_ reciprocal_ relu_ resize_as_ round_ rsqrt_ sigmoid_ sin_
 sinc_ sinh_ sqrt_ square_ tan_ tanh_ trunc_ where xlogy_ zero_""".split())
 NOWHERE = set("""alias convolution_overrideable copy_sparse_to_sparse_ index lift lift_fresh log_sigmoid_forward mT nll_loss2d_forward nll_loss_forward numpy_T random
 set slice uniform""".split())

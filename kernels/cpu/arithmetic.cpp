@@ -22,7 +22,8 @@ Tensor sum_of(const Tensor& a, const Tensor& b, const Scalar& alpha, Tensor out,
   check_alpha(e.type(), alpha);
   with_any_type(e.type(), "add_stub", [&]<class T>(T) {
     using M = Math<T>;
-    const M factor = static_cast<M>(sign) * as<M>(alpha);
+    M factor = as<M>(alpha);
+    if constexpr (!std::is_same_v<M, bool>) factor = sign < 0 ? static_cast<M>(-factor) : factor;
     auto walk = e.walk<3>();
     each<T, T, T>(walk, [factor](T& o, T x, T y) {
       if constexpr (std::is_same_v<T, bool>) o = x || (y && factor);

@@ -60,12 +60,12 @@ def printed_differences(ours, theirs):
 
 
 def by_thread(path):
-    """The rows of each thread, by its name."""
+    """The rows of each thread. Threads have no names that both engines share: beside the main one they go by what they did."""
     rows = {}
     for row in engine_rows.stock(path):
-        name = row.thread if row.thread == "main" else "others"  # a thread without a name has that of the Python
-        rows.setdefault(name, []).append(row)
-    return rows
+        rows.setdefault(row.thread, []).append(row)
+    others = sorted((all for name, all in rows.items() if name != "main"), key=lambda all: [r.text() for r in all])
+    return {"main": rows.get("main", []), **{"thread %d" % i: all for i, all in enumerate(others)}}
 
 
 def path_of(name):

@@ -53,7 +53,7 @@ def stock(path):
     for n in found:
         if unsigned(n["sequence_nr"]) != NO_SEQUENCE and n["event"] is not None:
             nodes.setdefault(n["event"], []).append((n["name"], n["sequence_nr"], tuple(edges.get(n["id"], []))))
-    threads = dict(db.execute("SELECT id, name FROM thread").fetchall())
+    threads = {t: name if name == "main" else "thread %d" % t for t, name in db.execute("SELECT id, name FROM thread")}
     query = """SELECT h.id, h.parent, h.thread, h.op, h.kind, h.key, s.raw AS keyset, a.raw AS arguments, t.included, t.excluded, t.grad_mode, t.inference_mode, e.flags
                FROM hop h JOIN event e USING (id) LEFT JOIN keyset s ON s.id = e.keyset LEFT JOIN keyset a ON a.id = e.arg_keyset
                LEFT JOIN tls t ON t.id = e.tls ORDER BY h.id"""
