@@ -226,7 +226,12 @@ Tensor movedim_intlist(const Tensor& self, Sizes source, Sizes destination) {
     throw Error("movedim: Invalid source or destination dims: source (" + to_text(source) + " dims) should contain the same number of dims as destination (" +
                 to_text(destination) + " dims)");
   }
-  if (self.dim() == 0) return ops::alias::call(self);
+  if (self.dim() == 0) {
+    for (const Sizes dims : {source, destination}) {
+      for (const int64_t d : dims) wrap_dimension(d, 0);
+    }
+    return ops::alias::call(self);
+  }
   SizeVector order(self.sizes().size(), -1);
   std::vector<bool> moved(order.size());
   for (size_t i = 0; i < source.size(); ++i) {

@@ -193,7 +193,7 @@ std::pair<double, double> largest_and_sum(const T* x, int64_t n) {  // of exp(x 
 Tensor softmax_input(const Tensor& t) { return t.dim() == 0 ? ops::view::call(t, SizeVector{1}) : made_contiguous(t); }
 void check_softmax(const std::string& name, const Tensor& t, int64_t dim) {
   const int64_t d = wrap_dimension(dim, t.dim());
-  if (!is_floating(t.dtype())) no_kernel_for((name + (d == std::max<int64_t>(t.dim(), 1) - 1 ? "_lastdim_kernel_impl" : "_kernel_impl")).c_str(), t.dtype());
+  if (!is_floating(t.dtype()) && t.numel() > 0) no_kernel_for((name + (d == std::max<int64_t>(t.dim(), 1) - 1 ? "_lastdim_kernel_impl" : "_kernel_impl")).c_str(), t.dtype());
 }
 Tensor shaped(const Tensor& out, const Tensor& like) { return like.dim() == 0 ? view_of(out, Sizes(), Sizes(), 0) : out; }
 
