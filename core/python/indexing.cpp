@@ -40,7 +40,10 @@ Tensor slice(const Tensor& t, int64_t dim, nb::handle h) {
 
 int64_t dimensions_used(const nb::list& parts) {
   int64_t n = 0;
-  for (nb::handle p : parts) n += !p.is_none() && p.ptr() != Py_Ellipsis;
+  for (nb::handle p : parts) {
+    if (is_tensor(p) && tensor_of(p).dtype() == ScalarType::Bool) n += tensor_of(p).dim();
+    else n += !p.is_none() && p.ptr() != Py_Ellipsis;
+  }
   return n;
 }
 
@@ -66,15 +69,16 @@ Place place_at(const Tensor& self, nb::handle index) {
   if (used > self.dim()) throw IndexError("too many indices for tensor of dimension " + std::to_string(self.dim()));
   Tensor t = self;
   std::vector<std::optional<Tensor>> chosen;
-  int64_t dim = 0;
+  int64_t dim = 0, more = 0;  // dimensions that masks take beyond their place in the list
   for (nb::handle p : parts) {
     if (PyBool_Check(p.ptr())) missing("indexing by a bool");
     if (is_tensor_index(p)) {
       Tensor by = index_tensor(p);
       const int64_t takes = by.dtype() == ScalarType::Bool ? by.dim() : 1;
-      chosen.resize(static_cast<size_t>(dim));
+      chosen.resize(static_cast<size_t>(dim - more));
       chosen.emplace_back(std::move(by));
       dim += takes;
+      more += takes - 1;
     } else if (p.ptr() == Py_Ellipsis) dim += self.dim() - used;
     else if (p.is_none()) t = ops::unsqueeze::call(t, dim++);
     else if (PySlice_Check(p.ptr())) t = slice(t, dim, p), ++dim;
