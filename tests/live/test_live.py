@@ -300,7 +300,7 @@ class Live(Case):
         t.expect("peel> ")
         with open("/proc/%d/task/%d/children" % (t.pid, t.pid)) as f:
             os.kill(int(f.read().split()[0]), signal.SIGKILL)
-        harness.wait_until("the program's end", lambda: os.path.exists(self.path("done")), 60)
+        harness.wait_until("the program's end", lambda: os.path.exists(self.path("done")), 180)
         t.send("")
         t.wait()
         self.assert_opens()
