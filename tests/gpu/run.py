@@ -118,7 +118,7 @@ def check(program, arguments, folder):
         with open(marks) as f:
             problems += check_marks(session, db, json.load(f))
     loss = dict(db.execute("SELECT name, count FROM loss"))
-    memory = db.execute("SELECT count(*), sum(event IS NULL), sum(storage IS NOT NULL) FROM memory_event m JOIN string d ON d.id = m.device WHERE d.value LIKE 'cuda%'").fetchone()
+    memory = db.execute("SELECT count(*), coalesce(sum(event IS NULL), 0), coalesce(sum(storage IS NOT NULL), 0) FROM memory_event m JOIN string d ON d.id = m.device WHERE d.value LIKE 'cuda%'").fetchone()
     cuda = db.execute("SELECT count(*), coalesce(sum(event IS NULL), 0), coalesce(sum(localMemoryPoolAddress > 0), 0) FROM CUDA_GPU_MEMORY_USAGE_EVENTS").fetchone()
     pools = db.execute("SELECT o.label, count(*) FROM CUDA_GPU_MEMORY_POOL_EVENTS p JOIN ENUM_CUDA_MEMPOOL_OPER o ON o.id = p.operationType GROUP BY 1").fetchall()
     alone_at = db.execute("SELECT count(*) FROM CUDA_GPU_MEMORY_USAGE_EVENTS u WHERE u.localMemoryPoolAddress > 0 AND NOT EXISTS (SELECT 1 FROM CUPTI_ACTIVITY_KIND_RUNTIME r WHERE r.correlationId = u.correlationId)").fetchone()[0]
