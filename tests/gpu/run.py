@@ -105,7 +105,8 @@ def check(program, arguments, folder):
     ours = +ours
     if name != "own_profiler":
         out = os.path.join(folder, name + ".kernels")
-        status, _, err = harness.run([harness.python(), os.path.join(HERE, "profiled.py"), program, out, *arguments], timeout=300)
+        more = {"PYTORCH_CUDA_ALLOC_CONF": "backend:cudaMallocAsync"} if name == "async_allocator" else {}  # read when torch is imported, before the program runs
+        status, _, err = harness.run([harness.python(), os.path.join(HERE, "profiled.py"), program, out, *arguments], timeout=300, env=harness.environment(**more))
         if status:
             problems.append("the profiled run ended with %d: %s" % (status, err[-500:]))
             theirs = None
