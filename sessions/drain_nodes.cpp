@@ -13,7 +13,8 @@ Cell sql(int64_t v) { return v == kNullCell ? Cell() : Cell(v); }
 NodeBook::Entry& NodeBook::mention(uint64_t address, uint64_t sequence_nr, uint32_t event) {
   Entry& e = entries_[address];
   if (e.node && e.sequence_nr == sequence_nr) return e;
-  e = {++ledger_.nodes, 0, sequence_nr};
+  e = {};
+  e.node = ++ledger_.nodes, e.sequence_nr = sequence_nr;
   ledger_.batch()[Table::kNode].add(e.node, kNullCell, kNullCell, sequence_nr, kNullCell, kNullCell, kNullCell, kNullCell, cell(event));
   return e;
 }
@@ -24,12 +25,13 @@ uint32_t NodeBook::report(const wire::Node& n, const wire::Edge* edges, uint32_t
   const uint32_t variable = tensors_.at(n.variable, event);
   Entry* e = &mention(n.node, n.sequence_nr, event);
   if (e->reported) {
-    if (n.sequence_nr != UINT64_MAX || e->variable == variable) return 0;
-    entries_.erase(n.node);  // the address was used again, by the accumulator of another leaf
+    if (n.sequence_nr != UINT64_MAX ? e->thread == n.thread_id : e->variable == variable) return 0;
+    entries_.erase(n.node);  // the address was used again, by another thread or by the accumulator of another leaf
     e = &mention(n.node, n.sequence_nr, event);
   }
   e->reported = true;
   e->variable = variable;
+  e->thread = n.thread_id;
   const uint32_t id = e->node;
   const int64_t made_in = n.found_late ? kNullCell : cell(event);
   if (int64_t* row = ledger_.pending_node(id)) {

@@ -1,5 +1,7 @@
 // Which autograd node is it? Turns (address, sequence number) into node ids, and writes nodes and edges.
 //
+// Threads number their nodes each by itself, so an address that is used again may have the same number: what a report says of
+// another thread is another node.
 // A node that an edge or a run names before it was reported is created at once and filled in later.
 // Nodes without a number of their own (AccumulateGrad) are told apart by their variable.
 #pragma once
@@ -28,7 +30,7 @@ class NodeBook {
   struct Entry {
     uint32_t node = 0;
     uint32_t variable = 0;
-    uint64_t sequence_nr = 0;
+    uint64_t sequence_nr = 0, thread = 0;  // thread: autograd's number of the one that made it, once reported
     bool reported = false;
     uint32_t saved = 0;  // variables that were reported
   };

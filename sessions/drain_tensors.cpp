@@ -168,17 +168,20 @@ TensorBook::Written TensorBook::written(const MeetingPlace& place, uint64_t impl
   return {life.tensor, s == storages_.end() ? (life.storage ? life.storage->number : 0) : s->second.number};
 }
 
-TensorBook::Met TensorBook::alike(uint64_t storage, uint32_t meta) const {
+TensorBook::Met TensorBook::alike(uint64_t storage, uint32_t meta, uint32_t wanted) const {
   constexpr size_t kLookedAt = 64;  // the wanted one is nearly always the newest
   const auto at = storages_.find(storage);
   if (at == storages_.end() || at->second.freed) return {};
   const auto& tenants = at->second.tensors;
+  Met newest;
   for (size_t i = tenants.size(), end = i > kLookedAt ? i - kLookedAt : 0; i-- > end;) {
     const auto life = lives_.find(tenants[i].impl);
     if (life == lives_.end() || life->second.tensor != tenants[i].tensor || !ledger_.catalog.same_kind(life->second.meta, meta)) continue;
-    return {life->second.tensor, life->second.meta, life->second.base, at->second.number};
+    const Met met{life->second.tensor, life->second.meta, life->second.base, at->second.number};
+    if (met.tensor == wanted) return met;
+    if (!newest.tensor) newest = met;
   }
-  return {};
+  return newest;
 }
 
 uint32_t TensorBook::at(uint64_t impl, uint32_t event) {

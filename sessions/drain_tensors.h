@@ -53,8 +53,8 @@ class TensorBook {
   void freed(uint64_t storage, uint32_t number, int64_t ns);
   /// A tensor that a node keeps, described by `meta`. Unlike an argument it may be met for the first time as a view of a known storage.
   Met saved(const MeetingPlace&, const wire::Tensor&, uint32_t meta);
-  /// The newest tensor in that storage which looks like `meta`; all zero when there is none.
-  Met alike(uint64_t storage, uint32_t meta) const;
+  /// The tensor in that storage which looks like `meta`: `wanted` if it does, else the newest; all zero when there is none.
+  Met alike(uint64_t storage, uint32_t meta, uint32_t wanted) const;
   /// The tensor at an address as of now, made when nothing is known (0 for address 0).
   uint32_t at(uint64_t impl, uint32_t event);
 

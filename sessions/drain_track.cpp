@@ -160,8 +160,8 @@ void Track::end(const wire::End& e) {
 /// A redispatch leaves its writes to its caller's frame: the chain decides at its head.
 void Track::pop(Frame& f) {
   for (size_t i = f.outputs; i < outputs_.size(); ++i) process_.nodes.set_output(outputs_[i].node, process_.tensors.at(outputs_[i].impl, f.event));
-  outputs_.resize(f.outputs);
   for (size_t i = f.saved; i < saved_.size(); ++i) finish_saved(saved_[i], f.event);
+  outputs_.resize(f.outputs);
   saved_.resize(f.saved);
   if (!f.redispatch) {
     for (size_t i = f.writes; i < writes_.size(); ++i) {
@@ -362,7 +362,12 @@ void Track::saved(const uint64_t* at, wire::Head head) {
 
 void Track::finish_saved(const PendingSaved& s, uint32_t event) {
   TensorBook::Met met;
-  if (s.tensor.impl && s.record.flags & wire::kSavedOutput) met = process_.tensors.alike(s.tensor.storage, s.meta);
+  if (s.tensor.impl && s.record.flags & wire::kSavedOutput) {
+    // Parts of one tensor look alike: the one through which the node was found is it.
+    uint32_t wanted = 0;
+    for (const PendingOutput& o : outputs_) if (o.node == s.node) wanted = process_.tensors.at(o.impl, event);
+    met = process_.tensors.alike(s.tensor.storage, s.meta, wanted);
+  }
   if (s.tensor.impl && !met.tensor) {
     MeetingPlace place = place_of(s.tensor);
     if (event) place.event = event;

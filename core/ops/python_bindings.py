@@ -2,7 +2,7 @@
 TOP = "// Generated from native_functions.yaml.\n"
 
 # Where PyTorch 2.13 has an operator, where it isn't what its name and its first argument say. tests/conformance/engine_python.py compares.
-NN = set("""adaptive_avg_pool2d adaptive_avg_pool3d adaptive_max_pool2d adaptive_max_pool3d avg_pool2d avg_pool3d binary_cross_entropy col2im
+NN = set("""thnn_conv2d adaptive_avg_pool2d adaptive_avg_pool3d adaptive_max_pool2d adaptive_max_pool3d avg_pool2d avg_pool3d binary_cross_entropy col2im
 cross_entropy_loss elu elu_ gelu gelu_ glu hardsigmoid hardsigmoid_ hardswish hardswish_ hardtanh hardtanh_ huber_loss im2col l1_loss leaky_relu
 leaky_relu_ linear log_sigmoid max_pool2d_with_indices max_pool3d_with_indices max_unpool2d mish mish_ mse_loss multi_margin_loss nll_loss nll_loss2d
 nll_loss_nd one_hot pad pad_sequence reflection_pad1d reflection_pad2d relu6 relu6_ replication_pad1d replication_pad2d
@@ -10,7 +10,7 @@ scaled_dot_product_attention silu silu_ slow_conv3d smooth_l1_loss soft_margin_l
 upsample_linear1d upsample_nearest1d upsample_nearest2d""".split())
 ONLY_METHOD = set("""__iand__ __ilshift__ __ior__ __irshift__ __ixor__ contiguous coalesce cpu dense_dim expand expand_as is_coalesced is_contiguous item new_empty new_empty_strided new_full new_ones
 new_zeros repeat reshape_as sum_to_size to to_dense to_sparse type_as unfold view view_as""".split())
-ONLY_FUNCTION = set("""_adaptive_avg_pool2d _batch_norm_impl_index _convolution _has_compatible_shallow_copy_type _index_put_impl_ _log_softmax
+ONLY_FUNCTION = set("""_nnpack_available _adaptive_avg_pool2d _batch_norm_impl_index _convolution _has_compatible_shallow_copy_type _index_put_impl_ _log_softmax
 _log_softmax_backward_data _native_batch_norm_legit _safe_softmax
 _scaled_dot_product_attention_math _softmax _softmax_backward_data _stack _trilinear _unique2 _weight_norm adaptive_avg_pool1d adaptive_max_pool1d
 alpha_dropout_ avg_pool1d binary_cross_entropy_with_logits bucketize celu celu_ channel_shuffle combinations constant_pad_nd conv_tbc dropout_ empty_like

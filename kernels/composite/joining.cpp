@@ -53,7 +53,7 @@ Tensor cat(std::span<const Tensor> tensors, int64_t dim) {
   int64_t at = 0;
   for (const Tensor& one : tensors) {
     if (!joins(one)) continue;
-    if (!fast && (!reuses || at == 0)) {
+    if (out.numel() && !fast && (!reuses || at == 0)) {  // into an empty result nothing is copied
       Tensor part = ops::narrow::call(out, static_cast<int64_t>(d), at, one.sizes()[d]);
       if (one.dtype() != t) {
         Tensor same = ops::empty_like::call(part, one.dtype(), {}, {}, {}, MemoryFormat::Contiguous);

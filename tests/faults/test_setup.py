@@ -25,7 +25,7 @@ class Setup(Case):
         status, _, err = harness.run([sys.executable, "-m", "venv", "--without-pip", bare])
         if status:
             self.skipTest("cannot make a virtual environment: " + err)
-        status, out, err = harness.run([harness.peel(), "record", "-o", self.path("out.peel"), "--python", bare + "/bin/python", self.program("import torch")],
+        status, out, err = harness.run([harness.peel(), "record", "--engine", "pytorch", "-o", self.path("out.peel"), "--python", bare + "/bin/python", self.program("import torch")],
                                        env=self.empty_cache())
         self.assertEqual((status, out), (2, ""))
         self.assert_one_sentence(err, "torch", bare)

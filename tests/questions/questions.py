@@ -88,7 +88,7 @@ QUESTIONS = {
     "many_views": (findings, [r"mul_ raised RuntimeError: Output 0 of Unbind", r"self t\d+ is a view made by unbind \(hop \d+\) at many_views.py:4"],
                    take("is a view made by unbind")),
     "growing_loss": (lambda s: ["memory", s.path, "--device", "cpu", "--by", "node"], [r"160 KiB +5 blocks +TanhBackward0"],
-                     lambda s: ("Memory", ["key Ctrl+3", "click Memory/by\\/node"], "TanhBackward0")),
+                     lambda s: ("Memory", ["key Ctrl+3", "click Memory/by\\/saved by"], "TanhBackward0")),
     "wrong_backend": (lambda s: ["why", s.path, s.hop("peel_ask::gelu_fast", kind="missing_kernel")], [r"has no kernel for CPU", r"available: CUDA", r"near: CUDA", r"registered: CUDA, kernel, wrong_backend.py:4"],
                       take("has no kernel for CPU", "Why", "available: CUDA")),
     "mode_below_linear": (lambda s: ["why", s.path, s.hop("aten::linear")], [r"Python, CPU below: the kernel at AutogradCPU is composite, it called other operators instead"],

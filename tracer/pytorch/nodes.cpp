@@ -103,7 +103,7 @@ void notice_node(Thread* t, const Node* n) {
   seen.nodes.push_back(node_text(n));
 }
 
-/// Records a node and what it leads to, as far as that is new. Nodes numbered from `low` on were made by
+/// Records a node and what it leads to, as far as that is new. Nodes of this thread that are numbered from `low` on were made by
 /// this hop; others are only met here.
 void walk(Thread* t, const Node* first, uint64_t low, const c10::TensorImpl* output) {
   if (seen(t, first)) return;
@@ -111,7 +111,7 @@ void walk(Thread* t, const Node* first, uint64_t low, const c10::TensorImpl* out
   for (size_t written = 0; !todo.empty() && written < kMaxWalk; written++) {
     const Node* n = todo.back();
     todo.pop_back();
-    const bool made_here = n->sequence_nr_ >= low && n->sequence_nr_ != UINT64_MAX;
+    const bool made_here = n->sequence_nr_ >= low && n->sequence_nr_ != UINT64_MAX && n->thread_id_ == at::RecordFunction::currentThreadId();
     write_node(t, n, n == first ? output : nullptr, !made_here);
     if (made_here && attention(t)) notice_node(t, n);
     for (const auto& e : n->next_edges_)
