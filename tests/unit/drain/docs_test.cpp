@@ -1,6 +1,7 @@
 // docs/session-format.md tells the truth: its queries run, and it names every table and column.
 #include <fstream>
 #include <iterator>
+#include <string>
 
 #include "tests/unit/drain/fake_process.h"
 #include "tests/unit/drain/session_sql.h"
@@ -8,9 +9,7 @@
 using namespace peel::testing;
 
 TEST_CASE("the format's page: its queries run, every table and column is on it") {
-  std::string folder = __FILE__;
-  folder.resize(folder.rfind("/tests/unit/drain/"));
-  std::ifstream in(folder + "/docs/session-format.md");
+  std::ifstream in(std::string(PEEL_DOCS) + "/session-format.md");
   const std::string page((std::istreambuf_iterator<char>(in)), {});
   REQUIRE(page.size() > 1000);
   Recording r;
