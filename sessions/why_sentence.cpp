@@ -45,7 +45,7 @@ bool only_countable(const std::vector<Value>& results) {
 std::string no_node(const Session& s, const Chain& chain) {
   const Event e = s.event(chain.hops[chain.at]);
   if (!s.tls(e.tls).grad_mode) return "grad mode is off, so it made no node";
-  if (e.flags & kRaised) return "";
+  if (e.flags & kRaised || e.end == kOpen) return "";
   if (s.op(e.op).brief == "detach" || s.op(e.op).brief == "detach_") return "it made no node: a detached tensor has no history";
   const std::vector<Value> arguments = s.arguments(e.id);
   const bool tensors = std::any_of(arguments.begin(), arguments.end(), [](const Value& v) { return !v.dtype.empty(); });

@@ -37,6 +37,7 @@ class Application {
 
   /// Frames should go on coming (a recording grows, something is being computed).
   bool busy() const { return !busy_with().empty(); }
+  bool stands() const { return context_.live.stop.has_value(); }  // the program, at a breakpoint or after a step
   std::string busy_with() const;  // what it is, for people; "" = nothing
   bool wants_close() const { return close_; }
   std::string title() const;

@@ -98,11 +98,15 @@ int run_window(const WindowOptions& options, int* program_status) {
   bool commanded = false;
   while (awake >= 0 && !glfwWindowShouldClose(window) && !app.wants_close()) {
     // Idle costs nothing: a few frames after the last activity, then sleep until something happens. While a
-    // recording grows the window looks at it twenty times a second.
+    // recording grows the window looks at it twenty times a second; while its program stands, whether it still does.
+    constexpr double kStands = .25;
+    const double before = glfwGetTime();
     if (picture || awake > 0) glfwPollEvents();
     else if (app.busy()) glfwWaitEventsTimeout(.05);
+    else if (app.stands()) glfwWaitEventsTimeout(kStands);
     else glfwWaitEvents();
-    awake = awake > 0 ? awake - 1 : app.busy() ? 0 : 3;
+    const bool nothing = app.stands() && glfwGetTime() - before > kStands * .9;
+    awake = awake > 0 ? awake - 1 : app.busy() || nothing ? 0 : 3;
     if (ImGui::GetIO().WantTextInput && io.ConfigInputTextCursorBlink && awake == 0) awake = 1;
     int w, h;
     glfwGetFramebufferSize(window, &w, &h);
