@@ -121,6 +121,7 @@ class SessionImpl final : public Session {
   bool read_gpu(ReadConnection&, bool last, std::string* trouble);
   void say(const std::string& trouble);
   void changed() { generation_.fetch_add(1, std::memory_order_acq_rel); }
+  void save_marks();
   Status write_marks();
   Status keep_mark(EventId, const std::function<void()>& put);
   bool settled(EventId) const;  // its rows can't change any more

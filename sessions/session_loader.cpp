@@ -114,13 +114,17 @@ void SessionImpl::load() {
       }
     }
     if (!cancel_) release_and_reopen(db);
+    save_marks();  // before the session says that it is over: what the reader added is in the file then
     stage_ = "ready";
     live_ = false;
     changed();
   }
-  if (!cancel_ && !(tables_.unsaved_bookmarks().empty() && tables_.unsaved_notes().empty())) {
-    if (const Status written = write_marks(); !written) say(written.error());
-  }
+  save_marks();  // of the last moment
+}
+
+void SessionImpl::save_marks() {
+  if (cancel_ || (tables_.unsaved_bookmarks().empty() && tables_.unsaved_notes().empty())) return;
+  if (const Status written = write_marks(); !written) say(written.error());
 }
 
 // Everything that is there now. Returns whether the file still grows.
