@@ -177,10 +177,25 @@ Tensor roll(const Tensor& self, Sizes shifts, Sizes dims) {
 
 namespace {
 
+/// The calls by which stock makes matrices lie one after the other: what is contiguous gets the usual strides, else more than three
+/// dimensions, or matrices that lie otherwise, are copied.
+Tensor with_rows_in_batches(const Tensor& self) {
+  if (self.is_contiguous()) {
+    const SizeVector usual = contiguous_strides(self.sizes());
+    return std::ranges::equal(self.strides(), usual) ? self : ops::as_strided::call(self, self.sizes(), usual);
+  }
+  int64_t expected = self.size(-1) * self.size(-2);
+  for (int64_t d = self.dim() - 3; d >= 0; --d) {
+    if (self.strides()[static_cast<size_t>(d)] != expected) return ops::contiguous::call(self);
+    expected *= self.size(d);
+  }
+  return self;
+}
+
 Tensor triangle(const Tensor& self, int64_t diagonal, bool upper) {
   if (self.dim() < 2) throw Error(std::string(upper ? "triu" : "tril") + ": input tensor must have at least 2 dimensions");
   const Tensor out = empty(self.sizes(), self.dtype(), self.device());
-  copy_elements(out, self);
+  copy_elements(out, self.numel() ? with_rows_in_batches(self) : self);
   const int64_t rows = self.size(-2), columns = self.size(-1);
   with_type(self.dtype(), "tril_triu", [&]<class T>(T) {
     T* data = out.data_as<T>();

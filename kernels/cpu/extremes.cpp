@@ -64,7 +64,12 @@ std::tuple<Tensor, Tensor> along(const Tensor& self, int64_t dim, bool keepdim, 
   const auto gone = named_dims(dim, self.dim());
   const SizeVector shape = reduced_shape(self.sizes(), gone, keepdim);
   Tensor out = empty(shape, self.dtype(), self.device()), where = empty(shape, ScalarType::Long, self.device());
-  const bool folded = !keepdim && self.dim() > 0 && self.numel() > 0;
+  if (self.dim() == 0) {  // a number is its own extreme
+    ops::fill__Tensor::call(out, self);
+    ops::fill__Scalar::call(where, 0);
+    return {out, where};
+  }
+  const bool folded = !keepdim && self.numel() > 0;
   if (folded) {  // stock gives its results the dimension and takes it away again
     ops::unsqueeze_::call(out, d);
     ops::unsqueeze_::call(where, d);

@@ -42,8 +42,8 @@ Tensor spread_of(const char* name, const Tensor& self, std::optional<Sizes> dims
   result.impl().storage = made.impl().storage;
   result.impl().sizes = made.impl().sizes;
   result.impl().strides = made.impl().strides;
-  if (self.numel() == 0) return ops::fill__Scalar::call(result, std::numeric_limits<double>::quiet_NaN());
   const Tensor out = with_all_dims(result, self.sizes(), gone, keepdim);
+  if (self.numel() == 0) return ops::fill__Scalar::call(result, std::numeric_limits<double>::quiet_NaN());
   const Rows rows = rows_of(self, gone);
   const double c = correction_of(correction);
   if (rows.count == 1 && result.numel() == 1 && is_floating(self.dtype()) && self.dtype() != ScalarType::BFloat16) {
