@@ -18,6 +18,12 @@ uint32_t version_of(const ReadStatement& s, int column) {
   return v >= 0 && v < UINT32_MAX ? static_cast<uint32_t>(v) : UINT32_MAX;
 }
 int64_t version_out(uint32_t v) { return v == UINT32_MAX ? -1 : int64_t{v}; }
+std::vector<uint32_t> all_of(const SortedIndex<uint32_t>& index, uint32_t key) {
+  std::vector<uint32_t> out;
+  const auto [first, last] = index.range(key, key);
+  for (const auto* i = first; i != last; ++i) out.push_back(i->second);
+  return out;
+}
 
 }  // namespace
 
@@ -261,19 +267,13 @@ bool Graph::has_saved() const {
 }
 
 std::vector<uint32_t> Graph::saved_of(NodeId n) const {
-  std::vector<uint32_t> out;
   std::shared_lock lock(mutex_);
-  const auto [first, last] = saved_by_node_.range(n.value, n.value);
-  for (const auto* i = first; i != last; ++i) out.push_back(i->second);
-  return out;
+  return all_of(saved_by_node_, n.value);
 }
 
 std::vector<uint32_t> Graph::saved_by(TensorId t) const {
-  std::vector<uint32_t> out;
   std::shared_lock lock(mutex_);
-  const auto [first, last] = saved_by_tensor_.range(t.value, t.value);
-  for (const auto* i = first; i != last; ++i) out.push_back(i->second);
-  return out;
+  return all_of(saved_by_tensor_, t.value);
 }
 
 WriteRow Graph::write_row(uint32_t index) const {

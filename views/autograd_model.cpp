@@ -83,8 +83,6 @@ Search search(const Session& s, NodeId focus, int64_t task, uint32_t max, const 
   return g;
 }
 
-void say(Parts& p, std::string text, bool strong = false, bool faint = false) { p.push_back({std::move(text), strong, false, faint}); }
-
 void make_sentence(const Session& s, const Search& g, AutogradModel& m) {
   uint32_t made = 0, leaves = 0;
   for (NodeId n : g.found) is_leaf(s, s.node(n)) ? leaves++ : made++;

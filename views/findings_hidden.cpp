@@ -10,9 +10,6 @@ namespace {
 constexpr size_t kMostPlaces = 200, kKeptEvents = 200;
 constexpr uint32_t kMostNodes = 2'000'000;
 
-void say(Parts& p, std::string text, bool strong = false) { p.push_back({std::move(text), strong}); }
-void code(Parts& p, std::string text) { p.push_back({std::move(text), false, true}); }
-
 std::string at_line(const Session& s, EventId e) {
   const std::string line = line_of(s, e);
   return line.empty() ? "" : " at " + line;
@@ -224,7 +221,7 @@ void find_silent_writes(const Session& s, const Ask& ask, std::vector<Finding>& 
       "WITH w AS MATERIALIZED (SELECT storage, event, tensor FROM write), "
       "v AS MATERIALIZED (SELECT t.storage, v.tensor, v.node, n.event AS made FROM saved v JOIN tensor t ON t.id = v.tensor JOIN node n ON n.id = v.node WHERE n.event IS NOT NULL) "
       "SELECT w.event, v.tensor, v.node, min(r.event), w.tensor FROM v JOIN w ON w.storage = v.storage AND w.event > v.made JOIN node_run r ON r.node = v.node AND r.event > w.event "
-      "JOIN event e ON e.id = r.event LEFT JOIN event o ON o.id = v.made WHERE e.flags & 1 = 0 AND w.tensor <> v.tensor AND w.event > o.id GROUP BY w.event, v.tensor, v.node ORDER BY w.event LIMIT 200");
+      "JOIN event e ON e.id = r.event WHERE e.flags & 1 = 0 AND w.tensor <> v.tensor GROUP BY w.event, v.tensor, v.node ORDER BY w.event LIMIT 200");
   if (!rows) return;
   std::set<std::tuple<uint32_t, std::string, uint32_t>> told;
   for (const auto& row : rows->rows) {

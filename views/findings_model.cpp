@@ -15,9 +15,6 @@ namespace {
 
 constexpr size_t kKeptEvents = 200;
 
-void say(Parts& p, std::string text, bool strong = false) { p.push_back({std::move(text), strong}); }
-void code(Parts& p, std::string text) { p.push_back({std::move(text), false, true}); }
-
 void add_event(Finding& f, EventId e) {
   if (f.events.size() < kKeptEvents) f.events.push_back(e);
 }

@@ -11,10 +11,6 @@ namespace {
 bool is_module(const Span& s) { return s.kind == "module"; }
 bool holds(const Span& s, EventId e) { return s.begin && s.begin <= e && (s.end >= e || (!s.end && s.end_ns == kOpen)); }
 
-void say(Parts& p, std::string t) { p.push_back({std::move(t)}); }
-void strong(Parts& p, std::string t) { p.push_back({std::move(t), true}); }
-void code(Parts& p, std::string t) { p.push_back({std::move(t), false, true}); }
-
 }  // namespace
 
 const char* hold_word(HoldBy b) {

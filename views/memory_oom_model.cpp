@@ -37,8 +37,6 @@ std::string waits_for(const MemoryNames& names, const Life& life) {
   return "";
 }
 
-void say(Parts& p, std::string t, bool strong = false) { p.push_back({std::move(t), strong}); }
-
 }  // namespace
 
 MemoryIndex oom_near(const MemoryHistory& h, uint16_t device, MemoryIndex moment) {

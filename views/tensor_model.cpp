@@ -12,10 +12,6 @@ namespace {
 
 constexpr size_t kMostUses = 2000, kShownUses = 60;
 
-void say(Parts& p, std::string text) { p.push_back({std::move(text)}); }
-void code(Parts& p, std::string text) { p.push_back({std::move(text), false, true}); }
-void strong(Parts& p, std::string text) { p.push_back({std::move(text), true}); }
-
 std::optional<Value> value_in(const std::vector<Value>& values, TensorId t) {
   for (const Value& v : values) if (v.tensor == t) return v;
   return {};

@@ -17,6 +17,10 @@ struct Part {
 };
 using Parts = std::vector<Part>;
 std::string plain(const Parts&);
+// A sentence piece by piece.
+inline void say(Parts& p, std::string text, bool strong = false, bool faint = false) { p.push_back({std::move(text), strong, false, faint}); }
+inline void strong(Parts& p, std::string text) { say(p, std::move(text), true); }
+inline void code(Parts& p, std::string text) { p.push_back({std::move(text), false, true}); }
 
 std::string count_text(uint64_t n);                                  // "88,310"
 std::string plural(uint64_t n, const char* one, const char* many = nullptr);  // "1 hop", "2 hops"

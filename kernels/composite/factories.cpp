@@ -1,15 +1,10 @@
 // New tensors out of smaller calls, and casts.
+#include "kernels/composite/factory_arguments.h"
 #include "kernels/cpu/random.h"
 #include "ops_generated/kernels.h"
 #include "ops_generated/ops.h"
 
 namespace peel::kernels {
-
-using Type = std::optional<ScalarType>;
-using LayoutArgument = std::optional<Layout>;
-using DeviceArgument = std::optional<Device>;
-using Flag = std::optional<bool>;
-using Format = std::optional<MemoryFormat>;
 
 namespace {
 

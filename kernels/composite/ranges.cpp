@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "core/dispatch/error.h"
+#include "kernels/composite/factory_arguments.h"
 #include "kernels/cpu/elementwise.h"
 #include "kernels/cpu/random.h"
 #include "ops_generated/kernels.h"
@@ -9,11 +10,6 @@
 
 namespace peel::kernels {
 
-using Type = std::optional<ScalarType>;
-using LayoutArgument = std::optional<Layout>;
-using DeviceArgument = std::optional<Device>;
-using Flag = std::optional<bool>;
-using Format = std::optional<MemoryFormat>;
 using Tag = IValue::Tag;
 
 namespace {

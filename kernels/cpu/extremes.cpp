@@ -51,16 +51,17 @@ Tensor of_all(const Tensor& self, const char* name, Better better) {
   return ops::fill__Scalar::call(out, with_type(in.dtype(), name, [&]<class T>(T) { return Scalar(static_cast<Math<T>>(*values.data_as<T>())); }));
 }
 
-void check_not_empty(const Tensor& self, int64_t d, const char* name) {
+/// `named`: what the error calls it.
+void check_not_empty(const Tensor& self, int64_t d, int64_t named, const char* name) {
   if (self.dim() > 0 && self.numel() == 0 && self.sizes()[static_cast<size_t>(d)] == 0) {
-    throw IndexError(std::string(name) + "(): Expected reduction dim " + std::to_string(d) + " to have non-zero size.");
+    throw IndexError(std::string(name) + "(): Expected reduction dim " + std::to_string(named) + " to have non-zero size.");
   }
 }
 
 template <class Better>
 std::tuple<Tensor, Tensor> along(const Tensor& self, int64_t dim, bool keepdim, const char* name, Better better) {
   const int64_t d = wrap_dimension(dim, self.dim());
-  check_not_empty(self, d, name);
+  check_not_empty(self, d, d, name);
   const auto gone = named_dims(dim, self.dim());
   const SizeVector shape = reduced_shape(self.sizes(), gone, keepdim);
   Tensor out = empty(shape, self.dtype(), self.device()), where = empty(shape, ScalarType::Long, self.device());
@@ -88,9 +89,7 @@ std::tuple<Tensor, Tensor> along(const Tensor& self, int64_t dim, bool keepdim, 
 template <class Better>
 Tensor extreme(const Tensor& self, Sizes dims, bool keepdim, const char* name, Better better) {
   const auto gone = named_dims(dims, self.dim());
-  for (size_t d = 0; d < gone.size(); ++d) {
-    if (gone[d] && !dims.empty()) check_not_empty(self, static_cast<int64_t>(d), name);
-  }
+  for (const int64_t named : dims) check_not_empty(self, wrap_dimension(named, self.dim()), named, name);
   if (self.numel() == 0 && dims.empty()) {
     throw Error(std::string(name) + "(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the 'dim' argument.");
   }
@@ -112,7 +111,7 @@ Tensor index_of(const Tensor& self, std::optional<int64_t> dim, bool keepdim, co
   if (!dim && self.numel() == 0) {
     throw IndexError(std::string(name) + "(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the 'dim' argument.");
   }
-  if (dim) check_not_empty(self, wrap_dimension(*dim, self.dim()), name);
+  if (dim) check_not_empty(self, wrap_dimension(*dim, self.dim()), wrap_dimension(*dim, self.dim()), name);
   const std::vector<bool> gone = dim ? named_dims(*dim, self.dim()) : named_dims(std::nullopt, self.dim());
   Tensor result = empty(reduced_shape(self.sizes(), gone, keepdim), ScalarType::Long, self.device());
   if (dim && self.dim() > 0 && self.size(*dim) == 1) return ops::fill__Scalar::call(result, 0);
