@@ -139,6 +139,7 @@ class SessionImpl final : public Session {
   std::atomic<bool> live_{false}, ready_{false}, cancel_{false}, crashed_{false};
   std::atomic<const char*> stage_{"opening"};
   std::atomic<uint64_t> done_{0}, total_{0};
+  std::mutex marks_mutex_;  // bookmarks and notes: put and written as one
   mutable std::mutex trouble_mutex_;
   std::string trouble_;
   std::vector<EventId> open_;  // hops without an end (loader only)

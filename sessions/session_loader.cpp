@@ -123,6 +123,7 @@ void SessionImpl::load() {
 }
 
 void SessionImpl::save_marks() {
+  std::lock_guard lock(marks_mutex_);
   if (cancel_ || (tables_.unsaved_bookmarks().empty() && tables_.unsaved_notes().empty())) return;
   if (const Status written = write_marks(); !written) say(written.error());
 }
@@ -250,7 +251,7 @@ void SessionImpl::release_and_reopen(std::unique_ptr<ReadConnection>& db) {
   if (again.open(file_.path, file_.immutable, &cancel_)) tables_.refresh(again, &trouble);
 }
 
-/// Bookmarks and notes that are only in memory go into the file.
+/// Bookmarks and notes that are only in memory go into the file. Under marks_mutex_.
 Status SessionImpl::write_marks() {
   if (file_.immutable) return Error{"bookmarks and notes are kept for this window only: the folder of " + file_.path + " is read-only"};
   sqlite3* db = nullptr;
@@ -295,6 +296,7 @@ Status SessionImpl::write_marks() {
 
 Status SessionImpl::keep_mark(EventId e, const std::function<void()>& put) {
   if (!columns_.valid(e)) return Error{"there is no hop " + std::to_string(e.value) + " in " + file_.path};
+  std::lock_guard lock(marks_mutex_);  // what is put while the loader writes must not be taken for written
   put();
   changed();
   return live() || !ready_ ? Status() : write_marks();

@@ -81,6 +81,21 @@ TEST_CASE("absurd rows of saved are left out or harmless", "[saved]") {
   CHECK(changed_since_saved(*s, NodeId(1), {}).size() == 1);
 }
 
+TEST_CASE("notes that are written while the loader ends are all kept", "[notes]") {
+  Written w;
+  for (int round = 0; round < 150; round++) {
+    {
+      const auto s = w.m.open();
+      for (const uint32_t e : {1u, 2u, 3u}) REQUIRE(s->set_note(EventId(e), std::to_string(round)));
+    }
+    auto again = Session::open(w.m.path(), true);
+    REQUIRE(again);
+    const auto notes = (*again)->notes();
+    REQUIRE(notes.size() == 3);
+    for (const Note& n : notes) REQUIRE(n.text == std::to_string(round));
+  }
+}
+
 TEST_CASE("a note is kept in the file, replaced and taken away", "[notes]") {
   Written w;
   {
