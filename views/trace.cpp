@@ -354,7 +354,7 @@ void TracePanel::draw_row(Context& c, const Pen& pen, const Area& a, const Colum
     const float longest = float(std::max<Nanoseconds>(1, model_.longest()));
     const float bar = u(47) * std::min(1.f, float(r.time) / longest);
     if (bar > 2) pen.fill(at.time - u(44), y + u(3), bar, h - u(6), color(p.line), u(2));
-    pen.text_right(Type::kMono, at.time, base, p.dim, micros(r.time));
+    pen.text_right(Type::kMono, at.time, base, p.dim, r.time < 100'000'000 ? micros(r.time) : duration(r.time));  // what would be too wide says its unit
   }
   if (at.node > 0) {
     const float room = a.right() - at.node;
