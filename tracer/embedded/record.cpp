@@ -121,7 +121,7 @@ void Recorder::begin(core::Hop& h) {
   b.tls = current_tls();
   b.stack = f.stack;
   b.kind = lacking ? wire::HopKind::kMissingKernel : static_cast<wire::HopKind>(h.kind);
-  b.flags = standard ? 0 : wire::kNoValues;
+  b.flags = standard ? uint8_t{0} : uint8_t{wire::kNoValues};
   b.key = static_cast<uint16_t>(h.key());
   f.recorded = put_begin(*t, b);
   if (!f.recorded || !standard) return;
