@@ -140,9 +140,8 @@ def query(session, sql):
         db.close()
 
 
-def count_hops(folder, names):
-    """Hops of one call of each workload."""
-    _, session = run_worker("count", folder, detail="keys")
+def count_hops(session, names):
+    """Hops of one call of each workload, from a recording of the worker "count"."""
     marks = [r[0] for r in query(session, "SELECT id FROM hop WHERE op = 'aten::eye' AND kind LIKE 'call%' AND parent IS NULL ORDER BY id")]
     empty = marks[-1] - marks[-2]
     return {name: marks[i + 1] - marks[i] - empty for i, name in enumerate(names)}
@@ -167,9 +166,9 @@ def main():
             for name, ns in numbers.items():
                 best[way][name] = min(ns, best[way].get(name, 1e18))
     names = list(best["stock"])
-    hops = count_hops(folder, names)
+    hops = count_hops(run_worker("count", folder, detail="keys")[1], names)
 
-    print("\nns a call%s" % " " * 13 + "".join("%16s" % n for n in names))
+    print("\n%-22s" % "ns a call" + "".join("%16s" % n for n in names))
     print("%-22s" % "hops a call" + "".join("%16d" % hops[n] for n in names))
     for way in WAYS:
         print("%-22s" % way + "".join("%16.0f" % best[way][n] for n in names))
