@@ -141,13 +141,7 @@ bool ComparePanel::run(Context& c, std::string_view id) {
   if (id == "compare.next" || id == "compare.previous") return go_difference(c, id == "compare.next");
   if (!model_.filled() || !model_.rows()) return false;
   const size_t now = place();
-  const auto page = std::max<int64_t>(1, list_.visible_rows() - 1), all = static_cast<int64_t>(model_.rows());
-  if (id == "list.up") move(c, -1);
-  else if (id == "list.down") move(c, 1);
-  else if (id == "list.page_up") move(c, -page);
-  else if (id == "list.page_down") move(c, page);
-  else if (id == "list.first") move(c, -all);
-  else if (id == "list.last") move(c, all);
+  if (const auto by = list_.step(id)) move(c, *by);
   else if (now == SIZE_MAX) return false;
   else if (id == "list.open") model_.set_expanded(now, !model_.row(now).expanded);
   else if (id == "list.right") {

@@ -91,14 +91,11 @@ void FindingsPanel::follow(Context& c, size_t row) {
 bool FindingsPanel::run(Context& c, std::string_view id) {
   if (found_.rows.empty()) return false;
   const size_t n = found_.rows.size(), here = at_.row < n ? at_.row : SIZE_MAX;
-  size_t to;
-  if (id == "list.up") to = here == SIZE_MAX || here == 0 ? 0 : here - 1;
-  else if (id == "list.down") to = here == SIZE_MAX ? 0 : std::min(here + 1, n - 1);
-  else if (id == "list.first") to = 0;
-  else if (id == "list.last") to = n - 1;
-  else if (id == "list.open" && here != SIZE_MAX) to = here;
-  else return false;
-  if (to != here || id == "list.open") follow(c, to);
+  const bool open = id == "list.open" && here != SIZE_MAX;
+  const auto row = list_.row_after(id, here == SIZE_MAX ? -1 : static_cast<int64_t>(here), n);
+  if (!row && !open) return false;
+  const size_t to = open ? here : static_cast<size_t>(*row);
+  if (to != here || open) follow(c, to);
   list_.reveal(static_cast<int64_t>(to));
   return true;
 }

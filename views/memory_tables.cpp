@@ -72,16 +72,11 @@ void HolderList::draw(MemoryView& v, const HolderTable& t, std::string_view sear
 bool HolderList::run(MemoryView& v, const HolderTable& t, std::string_view id) {
   const size_t n = shown_.size(), here = row_ < n ? row_ : SIZE_MAX;
   if (!n || filtered_ != t.serial) return false;
-  size_t to;
-  if (id == "list.up") to = here == SIZE_MAX || here == 0 ? 0 : here - 1;
-  else if (id == "list.down") to = here == SIZE_MAX ? 0 : std::min(here + 1, n - 1);
-  else if (id == "list.first") to = 0;
-  else if (id == "list.last") to = n - 1;
-  else if (id == "list.open" && here != SIZE_MAX) to = here;
-  else return false;
-  row_ = to;
-  list_.reveal(static_cast<int64_t>(to));
-  if (const Holder& row = t.rows[shown_[to]]; row.biggest != kNoIndex) v.pick = row.biggest;
+  const auto to = id == "list.open" && here != SIZE_MAX ? static_cast<int64_t>(here) : list_.row_after(id, here == SIZE_MAX ? -1 : static_cast<int64_t>(here), n);
+  if (!to) return false;
+  row_ = static_cast<size_t>(*to);
+  list_.reveal(*to);
+  if (const Holder& row = t.rows[shown_[row_]]; row.biggest != kNoIndex) v.pick = row.biggest;
   return true;
 }
 

@@ -311,6 +311,18 @@ void VirtualList::scroll(double pixels) {
   top_ += int64_t(rows);
   pixel_ = float(p - rows * row_);
 }
+std::optional<int64_t> VirtualList::step(std::string_view command) const {
+  constexpr int64_t kAll = int64_t{1} << 48;
+  const int64_t page = std::max<int64_t>(1, page_ - 1);
+  const std::pair<std::string_view, int64_t> steps[] = {{"list.up", -1}, {"list.down", 1}, {"list.page_up", -page}, {"list.page_down", page}, {"list.first", -kAll}, {"list.last", kAll}};
+  for (const auto& [name, by] : steps) if (command == name) return by;
+  return std::nullopt;
+}
+std::optional<int64_t> VirtualList::row_after(std::string_view command, int64_t here, size_t rows) const {
+  const std::optional<int64_t> by = step(command);
+  if (!by || !rows) return std::nullopt;
+  return std::clamp<int64_t>(here < 0 && *by < 0 ? 0 : here + *by, 0, static_cast<int64_t>(rows) - 1);
+}
 void VirtualList::shift(int64_t by) {
   if (top_ > 0 || pixel_ > 0) top_ += by;
 }

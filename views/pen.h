@@ -2,6 +2,7 @@
 // Positions are pixels on the screen; sizes given as units go through theme::u(). A Pen lives for one draw().
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -132,6 +133,10 @@ class VirtualList {
   void to_bottom() { to_bottom_ = true; }
   bool at_bottom() const { return at_bottom_; }
   int64_t visible_rows() const { return page_; }
+  /// How many rows the commands list.up to list.last go; none: another command.
+  std::optional<int64_t> step(std::string_view command) const;
+  /// The row that such a command leads to from `here` (-1 = no row) in a list of `rows` rows.
+  std::optional<int64_t> row_after(std::string_view command, int64_t here, size_t rows) const;
   /// Rows were inserted (or removed, negative) above the first visible one: keep what is seen in its place.
   void shift(int64_t by);
   void set_top(int64_t row) { top_ = row, pixel_ = 0; }

@@ -363,12 +363,10 @@ void ProgramPanel::draw_editor(Context& c, const Area& a) {
 
 bool ProgramPanel::run(Context& c, std::string_view id) {
   if (editing_ || !c.session) return false;
-  const int64_t page = std::max<int64_t>(1, source_list_.visible_rows() - 1);
-  const int64_t by = id == "list.up" ? -1 : id == "list.down" ? 1 : id == "list.page_up" ? -page : id == "list.page_down" ? page : 0;
-  if (id == "list.first") return source_list_.set_top(0), true;
   if (id == "list.last") return source_list_.to_bottom(), true;
+  const auto by = source_list_.step(id);
   if (!by) return false;
-  source_list_.set_top(std::max<int64_t>(0, source_list_.top() + by));
+  source_list_.set_top(std::max<int64_t>(0, source_list_.top() + *by));
   return true;
 }
 

@@ -435,13 +435,7 @@ void TracePanel::move(Context& c, int64_t by) {
 
 bool TracePanel::run(Context& c, std::string_view id) {
   if (!c.session) return false;
-  const int64_t page = std::max<int64_t>(1, list_.visible_rows() - 1), all = int64_t(model_.rows());
-  if (id == "list.up") return move(c, -1), true;
-  if (id == "list.down") return move(c, 1), true;
-  if (id == "list.page_up") return move(c, -page), true;
-  if (id == "list.page_down") return move(c, page), true;
-  if (id == "list.first") return move(c, -all), true;
-  if (id == "list.last") return move(c, all), true;
+  if (const auto by = list_.step(id)) return move(c, *by), true;
   const auto at = model_.row_of_key(cursor_);
   if (!at) return false;
   const auto here = model_.rows(*at, 1);

@@ -86,8 +86,9 @@ bool WhatIfPanel::run(Context& c, std::string_view id) {
     if (!c.selected || !key || key->functionality_bit < 0) return false;
     return ask(c, "exclude " + key->name + hop), true;
   }
-  if ((id != "list.up" && id != "list.down") || rows_.empty()) return false;
-  marked_ = std::clamp<int64_t>(marked_ + (id == "list.up" ? -1 : 1), 0, static_cast<int64_t>(rows_.size()) - 1);
+  const auto to = list_.row_after(id, marked_, rows_.size());
+  if (!to) return false;
+  marked_ = *to;
   list_.reveal(marked_);
   c.select(answer_.rows[rows_[static_cast<size_t>(marked_)]].event);
   return true;

@@ -393,7 +393,7 @@ void Dialogs::draw_about() {
   ImGui::PushStyleColor(ImGuiCol_Text, views::theme::vec(views::theme::palette().dim));
   ImGui::TextWrapped("%s", views::theme::fonts_found().c_str());
   ImGui::TextWrapped("Settings: %s", settings_folder().c_str());
-  ImGui::TextWrapped("Dear ImGui, ImPlot, GLFW, FreeType, SQLite: their own licences.");
+  ImGui::TextWrapped("Dear ImGui, GLFW, FreeType, SQLite: their own licences.");
   ImGui::PopStyleColor();
   end();
 }

@@ -15,7 +15,6 @@
 #include "imgui.h"
 #include "imgui_impl_glfw.h"
 #include "imgui_impl_opengl3.h"
-#include "implot.h"
 #include "views/theme.h"
 
 namespace peel::app {
@@ -43,7 +42,6 @@ int run_window(const WindowOptions& options, int* program_status) {
   if (!glfwInit()) return fail("cannot open a window: " + glfw_error);
   const bool picture = !options.screenshot.file.empty();
   ImGui::CreateContext();
-  ImPlot::CreateContext();
   ImGuiIO& io = ImGui::GetIO();
   io.ConfigFlags |= ImGuiConfigFlags_DockingEnable;
   io.ConfigInputTrickleEventQueue = true;
@@ -61,7 +59,6 @@ int run_window(const WindowOptions& options, int* program_status) {
     app.settings().dark = !options.screenshot.light, app.settings().zoom = options.screenshot.zoom;
   }
   auto end = [&](int status) {
-    ImPlot::DestroyContext();
     ImGui::DestroyContext();
     glfwTerminate();
     return status;

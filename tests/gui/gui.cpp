@@ -4,7 +4,6 @@
 #include <thread>
 
 #include "imgui_impl_null.h"
-#include "implot.h"
 #include "tests/catch.h"
 #include "views/theme.h"
 
@@ -17,7 +16,6 @@ namespace peel::test {
 
 Gui::Gui(std::unique_ptr<Session> session, std::unique_ptr<FakeProgram> program, float scale) {
   imgui_ = ImGui::CreateContext();
-  ImPlot::CreateContext();
   ImGuiIO& io = ImGui::GetIO();
   io.IniFilename = nullptr;
   io.ConfigFlags |= ImGuiConfigFlags_DockingEnable;
@@ -44,7 +42,6 @@ Gui::~Gui() {
   ImGuiTestEngine_Stop(engine_);
   app_.reset();
   ImGui_ImplNull_Shutdown();
-  ImPlot::DestroyContext();
   ImGui::DestroyContext(imgui_);
   ImGuiTestEngine_DestroyContext(engine_);
 }

@@ -7,7 +7,6 @@
 #include "app/window/application.h"
 #include "imgui.h"
 #include "imgui_impl_null.h"
-#include "implot.h"
 #include "tests/perf/bench.h"
 #include "views/theme.h"
 
@@ -21,7 +20,6 @@ class NullWindow {
  public:
   NullWindow() {
     ImGui::CreateContext();
-    ImPlot::CreateContext();
     ImGuiIO& io = ImGui::GetIO();
     io.IniFilename = nullptr;
     io.ConfigFlags |= ImGuiConfigFlags_DockingEnable;
@@ -34,7 +32,6 @@ class NullWindow {
   ~NullWindow() {
     app_.reset();
     ImGui_ImplNull_Shutdown();
-    ImPlot::DestroyContext();
     ImGui::DestroyContext();
   }
   NullWindow(const NullWindow&) = delete;

@@ -25,7 +25,7 @@ OWN = re.compile(r"(?:core|kernels|tracer|sessions|views|app|tests|ops_generated
 # Third-party header -> the folders that may include it.
 ONLY_IN = {
     r"sqlite3\.h$": ("sessions", "tests"),
-    r"(im|misc/.*im)gui|^implot|imgui_": ("views", "app", "tests"),
+    r"(im|misc/.*im)gui|imgui_": ("views", "app", "tests"),
     r"^GLFW/": ("app",),
     r"^CLI/": ("app",),
     r"^nanobind/|^Python\.h$": ("core/python", "tracer/embedded", "tracer/pytorch"),
