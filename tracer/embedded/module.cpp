@@ -67,6 +67,9 @@ NB_MODULE(_C, m) {
   peel::core::python::bind(m);
   m.attr("__version__") = PEEL_VERSION;
   m.def("_attach", &attach, "Recording begins, when peel asks for it. Why not, or nothing.");
+  m.def("_is_recording", &is_recording);
+  m.def("_answers", [](nb::handle locals, nb::handle threads) { set_questions(locals.ptr(), threads.ptr()); },
+        "What answers questions about Python while a thread stands.");
   m.def("_begin_backward", [] { begin_span(peel::wire::SpanKind::kBackward, "backward", "", nullptr); });
   m.def("_end_backward", &end_span);
   m.def("_begin_module", &begin_module);
