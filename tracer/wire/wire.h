@@ -18,7 +18,7 @@
 namespace peel::wire {
 
 constexpr uint32_t kMagic = 0x4c454550;  // "PEEL"
-constexpr uint32_t kVersion = 3;
+constexpr uint32_t kVersion = 4;
 
 /// How a hop was entered. Values reach disk (table event_kind): never change one.
 enum class HopKind : uint8_t {
