@@ -77,6 +77,20 @@ class View final : public wire::HopView {
   }
   bool grad_mode() const override { return core::grad_state.grad_mode; }
   bool inference_mode() const override { return core::grad_state.inference_mode; }
+  bool any_argument(const std::function<bool(const wire::TensorArgument&)>& holds) const override {
+    if (!hop_ || phase != wire::Phase::kBefore) return false;
+    core::Stack values;
+    hop_->values->push(&values);
+    const auto one = [&](const core::IValue& v) {
+      if (v.tag() != core::IValue::Tag::kTensor) return false;
+      const core::Tensor t(v.to_tensor().release());
+      if (!t.defined() || t.impl().wrapped_number) return false;
+      const core::Device d = t.device();
+      const std::string device = core::to_string(core::Device{d.type, -1});
+      return holds({core::python_name(t.dtype()), device, d.index, t.sizes(), true, t.impl().requires_grad()});
+    };
+    return std::ranges::any_of(values, [&](const core::IValue& v) { return v.tag() == core::IValue::Tag::kList ? std::ranges::any_of(v.to_list(), one) : one(v); });
+  }
   std::span<const std::string_view> nodes() const override {
     if (!node_names_.empty()) return node_names_;
     if (f_.run) node_names_.push_back(f_.run->name());

@@ -40,7 +40,7 @@ void ask_python(PyObject* function, wire::AnswerRows& rows) {
 
 class View final : public wire::HopView {
  public:
-  View(Thread* t, Frame* f, wire::Phase p) : t_(t), f_(f) {
+  View(Thread* t, Frame* f, wire::Phase p, const Held* held) : t_(t), f_(f), held_(held) {
     op_id = f->op ? f->op->id : 0;
     key = f->key;
     kind = f->kind;
@@ -85,6 +85,16 @@ class View final : public wire::HopView {
   }
   bool grad_mode() const override { return t_->autograd->get_grad_mode(); }
   bool inference_mode() const override { return t_->autograd->get_inference_mode(); }
+  bool any_argument(const std::function<bool(const wire::TensorArgument&)>& holds) const override {
+    return held_ && phase == wire::Phase::kBefore && any_tensor(*held_, [&](uint32_t, int64_t, c10::TensorImpl* i) {
+      if (i->is_wrapped_number_) return false;
+      const auto& sizes = i->sizes_and_strides_;
+      const bool sized = !i->has_symbolic_sizes_strides_;
+      const auto& d = i->device_opt_;
+      return holds({dtype_name(i->data_type_.toScalarType()), d ? device_name(d->type()) : "", d ? d->index() : -1,
+                    sized ? std::span(sizes.sizes_data(), sizes.size()) : std::span<const int64_t>(), sized, (flags_of(i) & wire::kRequiresGrad) != 0});
+    });
+  }
   std::span<const std::string_view> nodes() const override {
     if (!node_names_.empty()) return node_names_;
     if (f_->kind == wire::HopKind::kBackwardNode) {
@@ -116,6 +126,7 @@ class View final : public wire::HopView {
 
   Thread* t_;
   Frame* f_;
+  const Held* held_;
   mutable std::string text_, thread_, node_;
   mutable std::vector<std::string_view> node_names_;
   std::vector<uint64_t> written_;
@@ -189,7 +200,7 @@ class Host final : public wire::StopHost {
 }  // namespace
 
 void arrive(Thread* t, Frame* f, wire::Phase phase, const Held* held) {
-  const View hop(t, f, phase);
+  const View hop(t, f, phase, held);
   Host host(t, held, phase == wire::Phase::kAfter);
   t->stopping.arrive(*t->control, t->ring_index, hop, host);
   if (phase == wire::Phase::kAfter) t->noticed.nodes.clear(), t->noticed.contradiction = false;

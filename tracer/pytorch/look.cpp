@@ -51,56 +51,51 @@ std::string look(const c10::TensorImpl* i, wire::Seen& s) {
 }
 
 void tell(wire::AnswerRows& rows, size_t position, int64_t index, const c10::TensorImpl* i) {
-  if (!i || i == static_cast<const c10::TensorImpl*>(c10::UndefinedTensorImpl::singleton())) return;
   wire::Seen s;
   const std::string why_not = look(i, s);
   wire::tell(rows, position, index, reinterpret_cast<uintptr_t>(i->storage_.unsafeGetStorageImpl()), s, why_not, i->numel_);
 }
 
-void tell(wire::AnswerRows& rows, size_t position, Tag tag, const void* at) {
-  int64_t index = 0;
-  switch (tag) {
-    case Tag::kTensor: return tell(rows, position, -1, static_cast<const at::Tensor*>(at)->unsafeGetTensorImpl());
-    case Tag::kMaybeTensor:
-      if (const auto& x = *static_cast<const std::optional<at::Tensor>*>(at)) tell(rows, position, -1, x->unsafeGetTensorImpl());
-      return;
-    case Tag::kTensors:
-      for (const at::Tensor& x : *static_cast<const at::TensorList*>(at)) tell(rows, position, index++, x.unsafeGetTensorImpl());
-      return;
-    case Tag::kTensorRefs:
-      for (const at::Tensor& x : *static_cast<const at::ITensorListRef*>(at)) tell(rows, position, index++, x.unsafeGetTensorImpl());
-      return;
-    case Tag::kTensorVector:
-      for (const at::Tensor& x : *static_cast<const std::vector<at::Tensor>*>(at)) tell(rows, position, index++, x.unsafeGetTensorImpl());
-      return;
-    case Tag::kMaybeTensors: {
-      const auto& xs = *static_cast<const c10::List<std::optional<at::Tensor>>*>(at);
-      for (size_t k = 0; k < xs.size(); k++)
-        if (const std::optional<at::Tensor> x = xs.get(k)) tell(rows, position, static_cast<int64_t>(k), x->unsafeGetTensorImpl());
-      return;
-    }
-    default: return;
-  }
-}
-
 }  // namespace
 
-void tell_tensors(const Held& held, wire::AnswerRows& rows) {
-  if (held.typed) {
-    for (uint32_t i = 0; i < held.typed->count; i++) tell(rows, i, held.typed->tags[i], held.typed->at[i]);
-    return;
-  }
-  for (size_t i = 0; i < held.count; i++) {
-    const c10::IValue& v = held.boxed[i];
-    if (v.isTensor()) tell(rows, i, -1, v.unsafeToTensorImpl());
-    else if (v.isList()) {
-      int64_t index = 0;
-      for (const auto& e : v.toListRef()) {
-        if (e.isTensor()) tell(rows, i, index, e.unsafeToTensorImpl());
-        index++;
+bool any_tensor(const Held& held, const TensorTest& test) {
+  const auto given = [&](uint32_t position, int64_t index, const at::Tensor& x) { return x.defined() && test(position, index, x.unsafeGetTensorImpl()); };
+  const auto among = [&](uint32_t position, const auto& xs) {
+    int64_t index = 0;
+    for (const at::Tensor& x : xs) if (given(position, index++, x)) return true;
+    return false;
+  };
+  for (uint32_t i = 0; held.typed && i < held.typed->count; i++) {
+    const void* at = held.typed->at[i];
+    bool found = false;
+    switch (held.typed->tags[i]) {
+      case Tag::kTensor: found = given(i, -1, *static_cast<const at::Tensor*>(at)); break;
+      case Tag::kMaybeTensor: if (const auto& x = *static_cast<const std::optional<at::Tensor>*>(at)) found = given(i, -1, *x); break;
+      case Tag::kTensors: found = among(i, *static_cast<const at::TensorList*>(at)); break;
+      case Tag::kTensorRefs: found = among(i, *static_cast<const at::ITensorListRef*>(at)); break;
+      case Tag::kTensorVector: found = among(i, *static_cast<const std::vector<at::Tensor>*>(at)); break;
+      case Tag::kMaybeTensors: {
+        const auto& xs = *static_cast<const c10::List<std::optional<at::Tensor>>*>(at);
+        for (size_t k = 0; k < xs.size() && !found; k++)
+          if (const std::optional<at::Tensor> x = xs.get(k)) found = given(i, static_cast<int64_t>(k), *x);
+        break;
       }
+      default: break;
     }
+    if (found) return true;
   }
+  const c10::TensorImpl* undefined = c10::UndefinedTensorImpl::singleton();
+  const auto boxed = [&](uint32_t position, int64_t index, const c10::IValue& v) { return v.isTensor() && v.unsafeToTensorImpl() != undefined && test(position, index, v.unsafeToTensorImpl()); };
+  for (uint32_t i = 0; i < held.count; i++) {
+    if (boxed(i, -1, held.boxed[i])) return true;
+    int64_t index = 0;
+    if (held.boxed[i].isList()) for (const auto& e : held.boxed[i].toListRef()) if (boxed(i, index++, e)) return true;
+  }
+  return false;
+}
+
+void tell_tensors(const Held& held, wire::AnswerRows& rows) {
+  any_tensor(held, [&](uint32_t position, int64_t index, c10::TensorImpl* i) { return tell(rows, position, index, i), false; });
 }
 
 }  // namespace peel::agent
