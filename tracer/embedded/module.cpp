@@ -49,12 +49,14 @@ void end_module() {
 std::string attach(const std::string& process_name, const std::string& python) {
   if (!getenv(wire::kSocketEnv)) return "";
   std::string why_not;
+  if (std::string wrong = take_whatif(getenv(wire::kWhatIfEnv)); !wrong.empty()) return wrong;
   if (!connect_to_peel(process_name.c_str(), &why_not)) return why_not;
   define_keys();
   fact("engine", "embedded");
   fact("engine_version", PEEL_VERSION);
   fact("python", python);
   start_recording();
+  if (Thread* t = this_thread()) begin_whatif(*t);
   return "";
 }
 

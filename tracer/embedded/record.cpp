@@ -122,6 +122,7 @@ class Recorder final : public core::Observer {
 void Recorder::begin(core::Hop& h) {
   Thread* t = thread();
   if (!t) return;
+  if (whatif_waits()) [[unlikely]] whatif_begins(*t);
   record_begin(*t, h);
   if (attention(*t) && t->frames.back().recorded) arrive(*t, wire::Phase::kBefore, &h);
 }
@@ -129,7 +130,8 @@ void Recorder::begin(core::Hop& h) {
 void Recorder::record_begin(Thread& thread, core::Hop& h) {
   Thread* t = &thread;
   const bool standard = detail() == Detail::kStandard, call = h.kind == core::HopKind::kCall || h.kind == core::HopKind::kCallBoxed;
-  if (call && t->forced != core::LocalKeys{}) [[unlikely]] {
+  if (call && (t->forced != core::LocalKeys{} || t->looks_again)) [[unlikely]] {
+    t->looks_again = false;
     const core::LocalKeys l = keys_of(*t);
     h.go_to(h.op->masks().apply((h.arguments | l.included) - l.excluded));
   }
@@ -214,12 +216,14 @@ void Recorder::end(core::Hop& h, core::HopValues* results) noexcept {
   t->written.resize(f.written_first);
   if (f.recorded) put_end(*t, !results);
   t->frames.pop_back();
+  if (whatif_waits()) [[unlikely]] whatif_ends(*t);
 }
 
 void Recorder::node_begin(core::Node& n) {
   Thread* t = thread();
   if (!t) return;
   const bool standard = detail() == Detail::kStandard;
+  if (standard && whatif_waits()) [[unlikely]] whatif_begins(*t);
   Frame& f = open(*t, standard);
   wire::Begin b{};
   b.tls = current_tls(*t);
@@ -246,6 +250,7 @@ void Recorder::node_end(core::Node&) noexcept {
     put_end(*t, f.raised);
   }
   t->frames.pop_back();
+  if (whatif_waits()) [[unlikely]] whatif_ends(*t);
 }
 
 void Recorder::memory(wire::MemoryAction action, const void* block, size_t bytes, core::Device d) noexcept {

@@ -58,6 +58,7 @@ struct Thread {
   uint32_t ring_index = 0;
   Noticed noticed;
   core::LocalKeys forced{};    // by hand: in its calls' sets, whatever the program has
+  bool looks_again = false;    // the sets changed after the call's was made
   wire::Stopping stopping;
 };
 inline bool attention(const Thread& t) { return t.control->live.attention.load(std::memory_order_relaxed) != 0; }
@@ -113,6 +114,14 @@ bool was_seen(const Thread&, const core::Node&);
 void arrive(Thread&, wire::Phase, core::Hop* hop, core::HopValues* results = nullptr);
 /// Functions of Python that give rows, tuples of str.
 void set_questions(PyObject* locals, PyObject* threads);
+
+// ---- whatif.cpp
+/// Makes the changes that are asked for before the program's first line. Why not, or "".
+std::string take_whatif(const char* lines);
+void begin_whatif(Thread&);   // recording begins
+bool whatif_waits();          // hops are looked at
+void whatif_begins(Thread&);  // a hop or a node's run is to begin on the stack of frames
+void whatif_ends(Thread&);    // one has ended
 
 // ---- look.cpp
 void tell_tensors(const core::Stack&, wire::AnswerRows&);
