@@ -30,6 +30,8 @@ constexpr const char* kHelp =
     "  breaks         all breakpoints with their hits;  delete N, disable N, enable N\n"
     "  args           arguments (after the kernel: results) with their values;  locals  Python's variables\n"
     "  why, tls, table, threads    of the hop that is shown; every thread of the program\n"
+    "  change WHAT    embedded engine: what happens next. exclude KEY, include KEY, fallthrough, kernel KEY, return VALUE (self, zeros, full 2.5,\n"
+    "                 3, None), thread exclude KEY, thread include KEY, thread clear, undo\n"
     "  detach         no more stops;  kill  ends the program";
 
 std::string word(std::string_view* text) {
@@ -180,6 +182,13 @@ void LivePrompt::tell_rows(wire::Ask what) {
   if (answer->cut) print("  ... more was cut");
 }
 
+void LivePrompt::change(std::string_view what) {
+  const auto answer = recording_.live().ask(wire::Ask::kChange, what);
+  if (!answer) return print("  " + answer.error());
+  if (answer->rows.empty() || answer->rows[0].size() < 2) return print("  the program does not say what that would do");
+  print("  " + answer->rows[0][1]);
+}
+
 void LivePrompt::tell_state(EventId id) {
   const Tls& t = session_->tls(session_->event(id).tls);
   const KeyMath math(*session_);
@@ -255,6 +264,7 @@ bool LivePrompt::obey(const Stop& stop, const std::string& line) {
     if (!(w == "delete" ? live.remove(id) : live.enable(id, w == "enable"))) print("  there is no breakpoint " + std::string(rest));
     return false;
   }
+  if (w == "change") return change(rest), false;
   if (w == "locals") return tell_rows(wire::Ask::kLocals), false;
   if (w == "threads") return tell_rows(wire::Ask::kThreads), false;
   if (!session_ || !shown_) return print("  the file does not show yet where the program stands"), false;

@@ -29,6 +29,7 @@ class LivePrompt {
   void tell_tensors(const Stop&);
   void tell_rows(wire::Ask);
   void tell_table(EventId);
+  void change(std::string_view what);
   void tell_state(EventId);
   void tell_breakpoints();
   void add(const Stop&, const std::string& text);

@@ -1,5 +1,7 @@
 #include "app/session_argument.h"
 
+#include <utility>
+
 #include "app/console.h"
 
 namespace peel::app {
@@ -22,18 +24,17 @@ EventId hop_argument(const Session& session, long long number) {
 }
 
 // argv is a JSON array of texts, as recording.cpp writes it.
-std::string command_text(const Session& session) {
+std::vector<std::string> argv_of(const Session& session) {
   const std::string json = session.meta("argv");
-  std::string text, word;
+  std::vector<std::string> words;
+  std::string word;
   bool inside = false;
   for (size_t i = 0; i < json.size(); ++i) {
     const char c = json[i];
     if (!inside) {
       inside = c == '"';
     } else if (c == '"') {
-      const bool quote = word.empty() || word.find_first_of(" \t\n'\"") != std::string::npos;
-      text += (text.empty() ? "" : " ") + (quote ? "'" + word + "'" : word);
-      word.clear();
+      words.push_back(std::exchange(word, {}));
       inside = false;
     } else if (c == '\\' && i + 1 < json.size()) {
       const char e = json[++i];
@@ -41,6 +42,15 @@ std::string command_text(const Session& session) {
     } else {
       word += c;
     }
+  }
+  return words;
+}
+
+std::string command_text(const Session& session) {
+  std::string text;
+  for (const std::string& word : argv_of(session)) {
+    const bool quote = word.empty() || word.find_first_of(" \t\n'\"") != std::string::npos;
+    text += (text.empty() ? "" : " ") + (quote ? "'" + word + "'" : word);
   }
   return text.empty() ? session.meta("program") : text;
 }

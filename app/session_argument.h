@@ -2,6 +2,7 @@
 #pragma once
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "sessions/session.h"
 
@@ -13,6 +14,8 @@ std::unique_ptr<Session> open_session(const std::string& path);
 /// Hop `number` if the session has it; none after a message on stderr.
 EventId hop_argument(const Session&, long long number);
 
+/// The program and its arguments as they were given; empty: not recorded.
+std::vector<std::string> argv_of(const Session&);
 /// `/home/ada/train.py --epochs 3`: how the program was called.
 std::string command_text(const Session&);
 

@@ -1,6 +1,7 @@
 // Seeing every hop of the embedded engine. Off, an observer costs one predictable branch a hop.
 #pragma once
 #include <atomic>
+#include <mutex>
 
 #include "core/dispatch/operator_entry.h"
 
@@ -13,6 +14,8 @@ enum class HopKind : uint8_t { kCall, kRedispatch, kCallBoxed, kRedispatchBoxed 
 class HopValues {
  public:
   virtual void push(Stack*) const = 0;
+  /// Of results, with values of the schema's types: these are returned instead. False: they are references to arguments, or no results.
+  virtual bool replace(const Stack&) { return false; }
 
  protected:
   ~HopValues() = default;
@@ -41,12 +44,14 @@ class Observer {
   virtual ~Observer() = default;
   virtual void begin(Hop&) = 0;
   /// Each begin has one end. `results` is null when the hop raised: std::current_exception() is what passes through.
-  virtual void end(Hop&, const HopValues* results) noexcept = 0;
+  virtual void end(Hop&, HopValues* results) noexcept = 0;
   /// A node of the autograd graph was made, by the kernel that runs.
   virtual void node_made(Node&) {}
   /// Backward runs a node; calls between are its. AccumulateGrad too.
   virtual void node_begin(Node&) {}
   virtual void node_end(Node&) noexcept {}
+  /// Locks for a thread that finds another one running its node. A thread that stands still in there may need what this one holds.
+  virtual void wait_for(std::mutex& m) { m.lock(); }
   /// Memory of tensors, `bytes` as asked for.
   virtual void allocated(const void*, size_t /*bytes*/, Device) noexcept {}
   virtual void freed(const void*, Device) noexcept {}

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "sessions/show.h"
+
 namespace peel {
 namespace {
 
@@ -13,7 +15,14 @@ struct Word {
   std::string_view name;
   What what;
 };
-constexpr Word kWords[] = {{"has", What::kHas}, {"grad", What::kGrad}, {"inference", What::kInference}, {"write", What::kWrite}, {"finding", What::kFinding}};
+constexpr Word kWords[] = {{"has", What::kHas}, {"grad", What::kGrad}, {"inference", What::kInference}, {"write", What::kWrite}, {"finding", What::kFinding},
+                            {"dtype", What::kDtype}, {"shape", What::kShape}, {"device", What::kDevice}, {"requires_grad", What::kRequiresGrad}};
+
+constexpr std::string_view kDtypes[] = {
+    "float32", "float64", "float16", "bfloat16", "int64", "int32", "int16", "int8", "uint8", "bool", "complex64", "complex128", "complex32", "uint16", "uint32", "uint64",
+    "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu", "float4_e2m1fn_x2", "int1", "int2", "int3", "int4", "int5", "int6", "int7",
+    "uint1", "uint2", "uint3", "uint4", "uint5", "uint6", "uint7", "qint8", "qint32", "quint8", "quint2x4", "quint4x2", "bits16", "bits1x8", "bits2x4", "bits4x2", "bits8"};
+constexpr std::string_view kDevices[] = {"cpu", "cuda", "meta", "mps", "xpu", "hpu", "xla", "mtia", "npu", "privateuseone", "ipu", "lazy", "vulkan", "maia", "hip", "fpga", "ve", "ideep", "opencl", "opengl", "mkldnn"};
 
 What of_filter(FilterTerm::What w) {
   switch (w) {
@@ -39,7 +48,82 @@ std::vector<std::string> split(std::string_view text) {
   return out;
 }
 
-/// Of the words that the filter language lacks: does the term hold for a recorded hop?
+bool good_shape(std::string_view p) {
+  if (p.size() < 2 || p.front() != '[' || p.back() != ']') return false;
+  p = p.substr(1, p.size() - 2);
+  const auto trim = [](std::string_view s) {
+    while (s.starts_with(' ')) s.remove_prefix(1);
+    while (s.ends_with(' ')) s.remove_suffix(1);
+    return s;
+  };
+  for (bool more = !trim(p).empty(); more;) {
+    const size_t comma = p.find(',');
+    const std::string_view size = trim(p.substr(0, comma));
+    int64_t n = -1;
+    const auto [end, wrong] = std::from_chars(size.data(), size.data() + size.size(), n);
+    if (size != "*" && (wrong != std::errc() || end != size.data() + size.size() || n < 0)) return false;
+    more = comma != p.npos;
+    p.remove_prefix(more ? comma + 1 : 0);
+  }
+  return true;
+}
+bool good_device(std::string_view p) {
+  const size_t colon = std::min(p.find(':'), p.size());
+  const std::string_view type = p.substr(0, colon), index = p.substr(std::min(colon + 1, p.size()));
+  if (colon < p.size() && (index.empty() || index.find_first_not_of("0123456789*?") != index.npos)) return false;
+  return std::any_of(std::begin(kDevices), std::end(kDevices), [&](std::string_view d) { return wire::glob_match(type, d); });
+}
+/// `torch.float16` and `f16` are float16; false: no dtype is so named.
+bool read_dtype(std::string* p) {
+  if (p->starts_with("torch.")) p->erase(0, 6);
+  for (const std::string_view d : kDtypes) if (dtype_brief(d) == *p) *p = d;
+  return std::any_of(std::begin(kDtypes), std::end(kDtypes), [&](std::string_view d) { return wire::glob_match(*p, d); });
+}
+
+/// The patterns of a term about arguments; `value` begins at `at` of the text. "" = good.
+std::string read_argument_term(std::string_view name, std::string_view value, size_t at, BreakTerm* t) {
+  const auto place = [](size_t i) { return " (at character " + std::to_string(i + 1) + ")"; };
+  for (size_t from = 0; from <= value.size();) {
+    size_t to = from;
+    for (bool inside = false; to < value.size() && (inside || value[to] != ','); ++to) inside = value[to] == '[' || (inside && value[to] != ']');
+    std::string p(value.substr(from, to - from));
+    if (p.empty()) return "`" + std::string(name) + ":` needs something behind it" + place(at + from - 1);
+    const std::string wrong = "`" + p + "` is no ";
+    if (t->what == What::kDtype && !read_dtype(&p)) return wrong + "dtype" + place(at + from) + "; write dtype:float32, dtype:f32 or dtype:float*";
+    if (t->what == What::kShape && !good_shape(p)) return wrong + "shape" + place(at + from) + "; write shape:[2,3], or shape:[*,3] where * is any size";
+    if (t->what == What::kDevice && !good_device(p)) return wrong + "device" + place(at + from) + "; write device:cuda or device:cuda:0";
+    if (t->what == What::kRequiresGrad && value != "on" && value != "off") return wrong + "state" + place(at + from) + "; write requires_grad:on or requires_grad:off";
+    t->patterns.push_back(std::move(p));
+    from = to + 1;
+  }
+  return "";
+}
+
+std::vector<int64_t> sizes_of(std::string_view shape) {
+  std::vector<int64_t> sizes;
+  for (const char *at = shape.data(), *end = at + shape.size(); at < end;) {
+    int64_t n = 0;
+    const auto [stop, wrong] = std::from_chars(at, end, n);
+    if (wrong == std::errc()) sizes.push_back(n), at = stop;
+    else ++at;
+  }
+  return sizes;
+}
+
+/// wire::HopView::any_argument for a recorded hop.
+bool any_argument(const std::vector<Value>& values, const std::function<bool(const wire::TensorArgument&)>& holds) {
+  return std::any_of(values.begin(), values.end(), [&](const Value& v) {
+    if (v.dtype.empty() || v.flags.find("wrapped_number") != v.flags.npos) return false;
+    const std::string_view device = v.device;
+    const size_t colon = device.find(':');
+    int index = -1;
+    if (colon != device.npos) std::from_chars(device.data() + colon + 1, device.data() + device.size(), index);
+    const std::vector<int64_t> sizes = sizes_of(v.shape);
+    return holds({v.dtype, device.substr(0, colon), index, sizes, !v.shape.empty(), v.flags.find("requires_grad") != v.flags.npos});
+  });
+}
+
+/// Of the words that the filter language lacks, but those about arguments: does the term hold for a recorded hop?
 bool holds(const Session& s, const Event& e, const BreakTerm& t) {
   const auto any = [&](auto&& matches) { return t.patterns.empty() || std::any_of(t.patterns.begin(), t.patterns.end(), matches); };
   const auto on = [&](bool state) { return any([&](const std::string& p) { return p == (state ? "on" : "off"); }); };
@@ -53,6 +137,10 @@ bool holds(const Session& s, const Event& e, const BreakTerm& t) {
     case What::kGrad: return on(s.tls(e.tls).grad_mode) != t.negated;
     case What::kInference: return on(s.tls(e.tls).inference_mode) != t.negated;
     case What::kWrite: return !s.writes_of(e.id).empty() != t.negated;
+    case What::kDtype:
+    case What::kShape:
+    case What::kDevice:
+    case What::kRequiresGrad: return true;
     default: return ((e.flags & kRaised) || e.kind == Kind::kMissingKernel) != t.negated;
   }
 }
@@ -67,7 +155,11 @@ Result<Breakpoint> Breakpoint::parse(std::string_view text, const Storage& stora
   std::string rest(text);  // what is left for the filter, at its places
   for (size_t at = 0; at < text.size();) {
     size_t to = at;
-    for (bool quoted = false; to < text.size() && (quoted || (text[to] != ' ' && text[to] != '\t')); ++to) quoted ^= text[to] == '"';
+    const bool shape = text.substr(at + (text[at] == '-')).starts_with("shape:");
+    for (bool quoted = false, inside = false; to < text.size() && (quoted || inside || (text[to] != ' ' && text[to] != '\t')); ++to) {
+      quoted ^= text[to] == '"';
+      inside = shape && (text[to] == '[' || (inside && text[to] != ']'));
+    }
     std::string_view token = text.substr(at, to - at);
     const bool negated = token.starts_with('-');
     token.remove_prefix(negated ? 1 : 0);
@@ -81,7 +173,10 @@ Result<Breakpoint> Breakpoint::parse(std::string_view text, const Storage& stora
         const auto [stop, wrong] = std::from_chars(value.data(), value.data() + value.size(), out.first_hit_);
         if (negated || wrong != std::errc() || stop != value.data() + value.size() || out.first_hit_ == 0) return Error{"`" + std::string(token) + "`: hit:10 stops from the tenth hit on"};
       } else {
-        BreakTerm t{word->what, negated, split(value)};
+        const bool argument = wire::of_argument(word->what);
+        BreakTerm t{word->what, negated, argument ? std::vector<std::string>() : split(value)};
+        if (argument)
+          if (const std::string sentence = read_argument_term(name, value, at + negated + colon + 1, &t); !sentence.empty()) return Error{sentence};
         if ((t.what == What::kGrad || t.what == What::kInference) && (t.patterns.size() != 1 || (value != "on" && value != "off")))
           return Error{"`" + std::string(token) + "`: write " + std::string(name) + ":on or " + std::string(name) + ":off"};
         if (t.what == What::kHas && value.empty()) return Error{"`has:` needs a dispatch key behind it: has:AutogradCPU"};
@@ -102,7 +197,7 @@ Result<Breakpoint> Breakpoint::parse(std::string_view text, const Storage& stora
   Result<Filter> filter = Filter::parse(rest);
   if (!filter) {
     std::string sentence = filter.error();
-    if (sentence.find("there is no term") != std::string::npos) sentence += ", and for breakpoints has, grad, inference, write, finding and hit";
+    if (sentence.find("there is no term") != std::string::npos) sentence += ", and for breakpoints has, grad, inference, write, finding, dtype, shape, device, requires_grad and hit";
     return Error{sentence};
   }
   out.filter_ = std::move(*filter);
@@ -135,7 +230,10 @@ std::vector<EventId> Breakpoint::matches(const Session& s, EventId from, EventId
   std::vector<EventId> out = filter_.matches(s, from, to);
   if (!more_.empty()) std::erase_if(out, [&](EventId id) {
     const Event e = s.event(id);
-    return !std::all_of(more_.begin(), more_.end(), [&](const BreakTerm& t) { return holds(s, e, t); });
+    if (!std::all_of(more_.begin(), more_.end(), [&](const BreakTerm& t) { return holds(s, e, t); })) return true;
+    if (std::none_of(more_.begin(), more_.end(), [](const BreakTerm& t) { return wire::of_argument(t.what); })) return false;
+    const std::vector<Value> values = s.arguments(id);
+    return !wire::arguments_hold(more_, [&](const auto& test) { return any_argument(values, test); });
   });
   return out;
 }

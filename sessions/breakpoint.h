@@ -4,6 +4,9 @@
 //
 //   has:KEY         the hop's key set has the key            grad:on|off   inference:on|off
 //   write:          a tensor is written in place; in a program that stands also write:self or write:t4, a tensor of that hop
+//   dtype:float16   shape:[2,*]   device:cuda:1   requires_grad:on|off
+//                   a tensor argument is so, all of them one and the same; -dtype:float16: there is no such argument.
+//                   f16 is float16, `*` any size; numbers that PyTorch wraps in a tensor (the 2 of x * 2) don't count
 //   finding:        an exception, a failed look-up, or an inference tensor that requires grad
 //   hit:N           stop from the Nth hit on
 //

@@ -140,6 +140,13 @@ void Columns::set_end(EventId e, Nanoseconds end, uint32_t flags) {
   store(c.flags[row(e)], static_cast<uint8_t>(flags));
 }
 
+void Columns::set_path(EventId e, const Shape& now) {
+  Shape s = shape(e);
+  s.kind = now.kind, s.key = now.key, s.keyset = now.keyset, s.kernel = now.kernel;
+  const ShapeId id = intern(s);
+  std::atomic_ref<ShapeId>(chunk(e).shape[row(e)]).store(id, std::memory_order_release);  // the shape is there first
+}
+
 void Columns::set_node(EventId e, NodeId node) {
   uint32_t& place = chunk(e).node[row(e)];
   if (load(place) == 0) store(place, node.value);
@@ -148,7 +155,7 @@ void Columns::set_node(EventId e, NodeId node) {
 Event Columns::event(EventId e) const {
   const Chunk& c = chunk(e);
   const uint32_t r = row(e);
-  const Shape& s = shapes_[c.shape[r]];
+  const Shape& s = shape(e);
   return Event{.id = e,
                .parent = EventId{c.parent[r]},
                .last = last(e),

@@ -63,6 +63,7 @@ class Columns {
   /// Makes everything appended so far visible.
   void publish();
   void set_end(EventId, Nanoseconds end, uint32_t flags);
+  void set_path(EventId, const Shape&);  // kind, key, keyset, kernel of a hop that was changed by hand
   void set_node(EventId, NodeId);  // keeps the first
 
   // ---- any thread; ids must be 1..size()
@@ -72,7 +73,7 @@ class Columns {
   EventId parent(EventId e) const { return EventId{chunk(e).parent[row(e)]}; }
   uint16_t depth(EventId e) const { return chunk(e).depth[row(e)]; }
   EventId last(EventId) const;
-  ShapeId shape_id(EventId e) const { return chunk(e).shape[row(e)]; }
+  ShapeId shape_id(EventId e) const { return std::atomic_ref<ShapeId>(chunk(e).shape[row(e)]).load(std::memory_order_acquire); }
   const Shape& shape(EventId e) const { return shapes_[shape_id(e)]; }
   StackId stack(EventId e) const { return StackId{chunk(e).stack[row(e)]}; }
   Nanoseconds begin(EventId e) const { return chunk(e).begin[row(e)]; }
@@ -97,7 +98,7 @@ class Columns {
     EventId first;
     uint32_t count;
     const uint32_t *parent, *shape, *stack;
-    const uint8_t* flags;  // bytes that a live recording may still change
+    const uint8_t* flags;  // bytes that a live recording may still change; shapes of hops that are open, too
     const uint32_t* node;
   };
   std::vector<Span> spans() const;

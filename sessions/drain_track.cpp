@@ -36,6 +36,7 @@ void Track::consume(const uint64_t* at, wire::Head head) {
     case RecordKind::kValue: value(at, head); break;
     case RecordKind::kWrite: take(wire::Write(), &Track::write); break;
     case RecordKind::kError: take(wire::Error(), &Track::error); break;
+    case RecordKind::kChanged: take(wire::Changed(), &Track::changed); break;
     case RecordKind::kNode: node(at, head); break;
     case RecordKind::kSaved: saved(at, head); break;
     case RecordKind::kNodeRun: take(wire::NodeRun(), &Track::node_run); break;
@@ -322,6 +323,34 @@ void Track::write(const wire::Write& w) {
 
 void Track::error(const wire::Error& e) {
   ledger_.batch().add(Small::kError, {frames_.empty() ? Cell() : Cell(int64_t{frames_.back().event}), process_.text(e.head.a), process_.text(e.message)});
+}
+
+/// The hop's row says from now on what really ran; what it would have been goes to table change.
+void Track::changed(const wire::Changed& c) {
+  if (frames_.empty() || c.kind > wire::HopKind::kBackwardNode || c.kind_before > wire::HopKind::kBackwardNode) return ledger_.damaged();
+  Frame& f = frames_.back();
+  Batch& batch = ledger_.batch();
+  const auto id_or_null = [](uint32_t v) { return v ? Cell(int64_t{v}) : Cell(); };
+  const bool path = c.what & wire::kChangedPath;
+  std::vector<Cell> row{int64_t{f.event}, process_.text(c.head.a), Cell(), Cell(), Cell(), Cell()};
+  if (path) {
+    row = {int64_t{f.event}, process_.text(c.head.a), int64_t(c.kind_before), int64_t{c.key_before}, int64_t{ledger_.catalog.keyset(c.keyset_before)}, id_or_null(process_.kernel(c.kernel_before))};
+  }
+  batch.add(Small::kChange, std::move(row));
+  f.flags |= wire::kChangedByHand;
+  const int64_t keyset = path ? int64_t{ledger_.catalog.keyset(c.keyset)} : 0;
+  if (int64_t* hop = ledger_.pending_hop(f.event)) {
+    hop[13] = f.flags;
+    if (path) hop[4] = static_cast<int64_t>(c.kind), hop[5] = c.key, hop[6] = keyset, hop[9] = cell(process_.kernel(c.kernel));
+  } else if (path) {
+    batch.add(Small::kEventChange, {int64_t{f.event}, int64_t(c.kind), int64_t{c.key}, keyset, id_or_null(process_.kernel(c.kernel)), int64_t{f.flags}});
+  } else {
+    batch.ends.push_back({f.event, f.flags, kNullCell});
+  }
+  if (c.what & wire::kChangedResults) {
+    batch[Table::kResult].drop(f.event);
+    batch.dropped_results.push_back(f.event);
+  }
 }
 
 void Track::node(const uint64_t* at, wire::Head head) {

@@ -64,6 +64,7 @@ class Track {
   void value(const uint64_t* at, wire::Head);
   void write(const wire::Write&);
   void error(const wire::Error&);
+  void changed(const wire::Changed&);
   void node(const uint64_t* at, wire::Head);
   void saved(const uint64_t* at, wire::Head);
   void finish_saved(const PendingSaved&, uint32_t event);

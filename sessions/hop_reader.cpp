@@ -49,7 +49,7 @@ constexpr const char* kColumns =
 HopReader::HopReader(ReadConnection& db)
     : db_(db),
       range_(db, std::string("SELECT ") + kColumns + " FROM event WHERE id >= ? AND id < ? ORDER BY id"),
-      one_(db, "SELECT end_ns, flags FROM event WHERE id = ?") {}
+      one_(db, "SELECT end_ns, flags, kind, key, keyset, kernel FROM event WHERE id = ?") {}
 
 void HopReader::read(EventId first, uint32_t count, HopBatch* out) {
   out->first = first;
@@ -97,12 +97,16 @@ void HopReader::read(EventId first, uint32_t count, HopBatch* out) {
   range_.reset();
 }
 
-bool HopReader::read_end(EventId e, Nanoseconds* end, uint32_t* flags) {
+bool HopReader::read_open(EventId e, RawHop* out) {
   one_.reset();
   if (!one_.bind(1, e.value).step()) return false;
   RowCheck row(one_.handle());
-  *end = row.time(0, kOpen);
-  *flags = row.number(1, kMaxId);
+  out->end = row.time(0, kOpen);
+  out->flags = static_cast<uint8_t>(row.number(1, kMaxId));
+  out->shape.kind = static_cast<Kind>(std::min(row.number(2, 255), static_cast<uint32_t>(Kind::kBackwardNode)));
+  out->shape.key = static_cast<KeyId>(row.number(3, 0xffff));
+  out->shape.keyset = KeysetId{row.number(4, kMaxId)};
+  out->shape.kernel = KernelId{row.number(5, kMaxId)};
   one_.reset();
   return true;
 }

@@ -26,8 +26,8 @@ class HopReader {
  public:
   explicit HopReader(ReadConnection&);
   void read(EventId first, uint32_t count, HopBatch* out);
-  /// End and flags of one hop; false = no such row.
-  bool read_end(EventId, Nanoseconds* end, uint32_t* flags);
+  /// What may have changed of a hop that was open: end, flags, and of its shape kind, key, keyset and kernel. False = no such row.
+  bool read_open(EventId, RawHop* out);
 
  private:
   ReadConnection& db_;

@@ -15,6 +15,9 @@ CREATE TABLE event_kind (id INTEGER PRIMARY KEY, name TEXT NOT NULL);
 CREATE TABLE event_flag (bit INTEGER PRIMARY KEY, name TEXT NOT NULL, meaning TEXT NOT NULL);
 -- keyset, arg_keyset: keyset.id; key: dispatch_key.id; rowid order = begin order over all threads
 CREATE TABLE event (id INTEGER PRIMARY KEY, parent INTEGER, thread INTEGER, op INTEGER, kind INTEGER, key INTEGER, keyset INTEGER, arg_keyset INTEGER, tls INTEGER, kernel INTEGER, stack INTEGER, begin_ns INTEGER, end_ns INTEGER, flags INTEGER);
+-- What a person changed at a hop while its thread stood there. event has what really ran; kind, key, keyset, kernel here: what it would have
+-- been. All NULL: the path is what it was, and results or the thread's sets were changed.
+CREATE TABLE change (event INTEGER, text TEXT, kind INTEGER, key INTEGER, keyset INTEGER, kernel INTEGER);
 CREATE TABLE kernel (id INTEGER PRIMARY KEY, op INTEGER, key INTEGER, rule TEXT, convention TEXT, registered_at TEXT, fallthrough INTEGER);
 CREATE TABLE table_slot (op INTEGER, slot INTEGER, kernel INTEGER, since_event INTEGER, stale INTEGER);
 CREATE TABLE op_mask (op INTEGER, backend INTEGER, mask INTEGER, since_event INTEGER); -- backend NULL = all

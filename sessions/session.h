@@ -41,7 +41,7 @@ struct Event {
   uint16_t depth;          // 0 = no parent
   NodeId node;             // first node that this hop made, 0 = none
 };
-constexpr uint32_t kRaised = 1, kInferredKind = 2, kTruncated = 4, kNoValues = 8;
+constexpr uint32_t kRaised = 1, kInferredKind = 2, kTruncated = 4, kNoValues = 8, kChangedByHand = 16;
 
 struct Key { KeyId id; std::string name; int functionality_bit, backend_bit, slot; bool alias() const { return slot < 0; } };
 struct Keyset { uint64_t raw; std::string text; };
@@ -107,6 +107,8 @@ struct NodeRun { NodeId node; EventId event; int64_t graph_task; EventId cause; 
 struct TensorRow { TensorId id; EventId birth; Nanoseconds death; uint64_t storage; TensorId base; EventId first; };  // death kOpen = unknown; storage numbers identify, they are no addresses
 struct WriteRow { EventId event; TensorId tensor; uint64_t storage; int64_t before, after; };  // versions, -1 = none
 struct Span { SpanId id, parent; std::string kind, name, detail; ThreadId thread; EventId begin, end; Nanoseconds begin_ns, end_ns; StackId stack; uint64_t object; };  // end 0 = open or empty
+/// What a person changed at a hop while its thread stood there. `moved`: the hop went another way; kind, key, keyset, kernel are what it would have been.
+struct HandChange { EventId event; std::string text; bool moved; Kind kind; KeyId key; KeysetId keyset; KernelId kernel; };
 struct Raised { EventId event; std::string type, message; };
 struct Output { Nanoseconds time; int stream; std::string text; EventId after; };
 struct Loss { std::string name; int64_t count; std::string meaning; };
@@ -201,6 +203,8 @@ class Session {
   virtual std::vector<Span> modes_at(EventId) const { return {}; }  // modes that Python had entered there, innermost first; object: wire::ModeFamily
   virtual std::vector<Raised> raised() const = 0;
   virtual std::vector<Raised> raised_in(EventId) const = 0;
+  virtual std::vector<HandChange> changes_of(EventId) const { return {}; }  // flag kChangedByHand says that there are some; in order
+  virtual std::vector<HandChange> changes() const { return {}; }            // by hop
   virtual std::vector<Output> output() const = 0;
   virtual std::vector<Loss> losses() const = 0;
   virtual std::vector<Bookmark> bookmarks() const = 0;

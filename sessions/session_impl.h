@@ -97,6 +97,8 @@ class SessionImpl final : public Session {
   std::vector<Span> modes_at(EventId e) const override { return tables_.modes_at(event(e).thread, e); }
   std::vector<Span> spans() const override { return tables_.spans(); }
   std::vector<Raised> raised() const override { return tables_.raised(); }
+  std::vector<HandChange> changes_of(EventId e) const override { return tables_.changes(e, e); }
+  std::vector<HandChange> changes() const override { return tables_.changes(EventId{}, EventId{UINT32_MAX}); }
   std::vector<Raised> raised_in(EventId) const override;
   std::vector<Output> output() const override { return tables_.output(); }
   std::vector<Loss> losses() const override { return tables_.losses(); }

@@ -212,13 +212,13 @@ bool SessionImpl::follow(ReadConnection& db, HopReader& reader) {
   bool news = tables_.refresh(db, &trouble);
 
   std::erase_if(open_, [&](EventId e) {
-    Nanoseconds end = kOpen;
-    uint32_t flags = 0;
-    if (!reader.read_end(e, &end, &flags)) return false;
-    if (end == kOpen && flags == columns_.flags(e)) return false;
-    columns_.set_end(e, end, flags);
+    RawHop now{};
+    if (!reader.read_open(e, &now)) return false;
+    if (now.end == kOpen && now.flags == columns_.flags(e)) return false;
+    if (now.flags & kChangedByHand) columns_.set_path(e, now.shape);
+    columns_.set_end(e, now.end, now.flags);
     news = true;
-    return end != kOpen;
+    return now.end != kOpen;
   });
   HopBatch batch;
   while (!cancel_ && !damaged_) {

@@ -34,6 +34,13 @@ std::string error_text(const Session& s, const Event& e) {
   return "raised";
 }
 
+/// "exclude AutogradCPU": what a person said while it stood.
+std::string changed_text(const Session& s, const Event& e) {
+  std::string out;
+  if (e.flags & kChangedByHand) for (const HandChange& c : s.changes_of(e.id)) out += (out.empty() ? "" : "; ") + c.text;
+  return out;
+}
+
 /// "call", "-> redispatch", ... as a mark in front of the name.
 std::string marked_name(const Session& s, const Event& e, const std::string& op) {
   std::string name = op.starts_with("aten::") ? op.substr(6) : op;
@@ -106,6 +113,7 @@ std::string text_row(const Session& s, const Event& e, uint16_t base_depth, size
     }
     line += "  ! " + error;
   }
+  if (const std::string changed = changed_text(s, e); !changed.empty()) line += "  changed by hand: " + changed;
   return line;
 }
 
@@ -127,7 +135,8 @@ std::string show_json(const Session& s, const KeyMath& math, EventId id) {
   out += "],\"begin_ns\":" + std::to_string(e.begin) + ",\"end_ns\":" + (e.end == kOpen ? "null" : std::to_string(e.end));
   out += ",\"node\":" + (e.node ? json_quoted(s.node_name(e.node)) : "null");
   const std::string error = error_text(s, e);
-  return out + ",\"error\":" + (error.empty() ? "null" : json_quoted(error)) + "}";
+  const std::string changed = changed_text(s, e);
+  return out + ",\"error\":" + (error.empty() ? "null" : json_quoted(error)) + (changed.empty() ? "" : ",\"changed\":" + json_quoted(changed)) + "}";
 }
 
 ShowCounts show(const Session& s, const ShowOptions& o, bool json, const std::function<void(std::string_view line)>& out) {

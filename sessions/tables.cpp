@@ -61,6 +61,7 @@ bool Tables::refresh(ReadConnection& db, std::string* trouble) {
   changed |= read_registrations(db);
   changed |= read_spans(db);
   changed |= read_errors(db);
+  changed |= read_changes(db);
   changed |= read_output(db);
   changed |= read_losses(db);
   changed |= read_bookmarks(db);
@@ -361,6 +362,27 @@ bool Tables::read_errors(ReadConnection& db) {
   if (changed) {
     std::unique_lock lock(mutex_);
     std::stable_sort(raised_.begin(), raised_.end(), [](const Raised& a, const Raised& b) { return a.event < b.event; });
+  }
+  return changed;
+}
+
+bool Tables::read_changes(ReadConnection& db) {
+  if (last_change_ == 0 && !has_table(db, "change", {"event", "text", "kind", "key", "keyset", "kernel"}, &trouble_)) return false;
+  bool changed = false;
+  ReadStatement s(db, "SELECT rowid, event, text, kind, key, keyset, kernel FROM change WHERE rowid > ? ORDER BY rowid");
+  s.bind(1, last_change_);
+  for (uint64_t n = 0; s.step() && budget("change", n); ++n) {
+    last_change_ = s.integer(0);
+    const int64_t kind = s.integer(3), key = s.integer(4);
+    const bool moved = !s.null(3) && kind >= 0 && kind <= int64_t(Kind::kBackwardNode) && key >= 0 && key <= UINT16_MAX;
+    HandChange c{EventId{id_of(s, 1)}, s.text(2), moved, moved ? static_cast<Kind>(kind) : Kind::kCall, static_cast<KeyId>(moved ? key : 0), KeysetId{id_of(s, 5)}, KernelId{id_of(s, 6)}};
+    std::unique_lock lock(mutex_);
+    changes_.push_back(std::move(c));
+    changed = true;
+  }
+  if (changed) {
+    std::unique_lock lock(mutex_);
+    std::stable_sort(changes_.begin(), changes_.end(), [](const HandChange& a, const HandChange& b) { return a.event < b.event; });
   }
   return changed;
 }

@@ -56,6 +56,7 @@ class Tables {
   std::vector<Span> modes_at(ThreadId, EventId) const;  // spans of kind mode around the hop, innermost first
   std::vector<Raised> raised() const;
   std::vector<Raised> raised_in(EventId first, EventId last) const;
+  std::vector<HandChange> changes(EventId first, EventId last) const;
   std::vector<Output> output() const;
   std::vector<Loss> losses() const;
   std::vector<Bookmark> bookmarks() const;
@@ -89,6 +90,7 @@ class Tables {
   bool read_registrations(ReadConnection&);
   bool read_spans(ReadConnection&);
   bool read_errors(ReadConnection&);
+  bool read_changes(ReadConnection&);
   bool read_output(ReadConnection&);
   bool read_losses(ReadConnection&);
   bool read_bookmarks(ReadConnection&);
@@ -98,7 +100,7 @@ class Tables {
 
   std::string trouble_;
   uint32_t last_keyset_ = 0, last_op_ = 0, last_kernel_ = 0, last_tls_ = 0, last_stack_ = 0, last_span_ = 0;
-  int64_t last_slot_ = 0, last_mask_ = 0, last_registration_ = 0, last_error_ = 0, last_output_ = 0;
+  int64_t last_slot_ = 0, last_mask_ = 0, last_registration_ = 0, last_error_ = 0, last_change_ = 0, last_output_ = 0;
   std::unordered_map<uint32_t, std::unique_ptr<std::string>> strings_;  // loader only
   std::vector<size_t> open_spans_;
 
@@ -122,6 +124,7 @@ class Tables {
   mutable uint64_t modes_version_ = 0;
   void index_modes() const;
   std::vector<Raised> raised_;  // by event
+  std::vector<HandChange> changes_;  // by event
   std::vector<Output> output_;
   std::vector<Loss> losses_;
   std::map<uint32_t, std::string> bookmarks_, notes_;

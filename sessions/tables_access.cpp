@@ -127,6 +127,12 @@ std::vector<Span> Tables::modes_at(ThreadId thread, EventId at) const {
   return out;
 }
 
+std::vector<HandChange> Tables::changes(EventId first, EventId last) const {
+  std::shared_lock lock(mutex_);
+  const auto from = std::lower_bound(changes_.begin(), changes_.end(), first, [](const HandChange& c, EventId e) { return c.event < e; });
+  return {from, std::upper_bound(from, changes_.end(), last, [](EventId e, const HandChange& c) { return e < c.event; })};
+}
+
 std::vector<Raised> Tables::raised() const {
   std::shared_lock lock(mutex_);
   return raised_;

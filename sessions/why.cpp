@@ -64,13 +64,15 @@ void call_rows(const Session& s, const KeyMath& math, const Terms& t, Why* w) {
   }
   const uint64_t taken = ~t.mask & known;
   w->rows.push_back({WhyRow::Op::kMask, "operator's mask", taken ? "fallthrough there" : "takes nothing away", taken, taken == 0});
-  w->rows.push_back({WhyRow::Op::kResult, "set", t.explained ? "" : "recorded; the formula gives " + math.text(t.set), t.recorded, t.recorded == 0});
+  const auto by_hand = moved_by_hand(s, e);
+  w->rows.push_back({WhyRow::Op::kResult, "set", by_hand ? "changed by hand; it was " + math.text(s.keyset(by_hand->keyset).raw) : t.explained ? "" : "recorded; the formula gives " + math.text(t.set), t.recorded, t.recorded == 0});
   w->explained = t.explained;
 }
 
-void redispatch_rows(const Session& s, const Chain& chain, Why* w) {
+void redispatch_rows(const Session& s, const KeyMath& math, const Chain& chain, Why* w) {
   const Event e = s.event(w->event);
-  const uint64_t set = s.keyset(e.keyset).raw;
+  const auto by_hand = moved_by_hand(s, e);
+  const uint64_t set = s.keyset(by_hand ? by_hand->keyset : e.keyset).raw, now = s.keyset(e.keyset).raw;
   const Event caller = chain.at > 0 ? s.event(chain.hops[chain.at - 1]) : Event{};
   if (caller.id) {
     const uint64_t incoming = s.keyset(caller.keyset).raw;
@@ -83,7 +85,7 @@ void redispatch_rows(const Session& s, const Chain& chain, Why* w) {
   } else {
     w->rows.push_back({WhyRow::Op::kIncoming, "set that it was given", "by a caller that is no hop of this operator", set, set == 0});
   }
-  w->rows.push_back({WhyRow::Op::kResult, "set", "taken as it is: no thread-local keys, no operator's mask", set, set == 0});
+  w->rows.push_back({WhyRow::Op::kResult, "set", by_hand ? "changed by hand; it was " + math.text(set) : "taken as it is: no thread-local keys, no operator's mask", now, now == 0});
 }
 
 uint32_t count_never_involved(const Session& s, const Event& e, const std::vector<KeyId>& involved) {
@@ -153,7 +155,7 @@ Why why(const Session& s, EventId id) {
     if (w.error.empty() || r.event == id) w.error = r.message.empty() ? r.type : r.type + ": " + r.message;
   }
   if (is_call(e.kind)) call_rows(s, math, terms_of(s, math, id), &w);
-  else if (is_redispatch(e.kind)) redispatch_rows(s, chain, &w);
+  else if (is_redispatch(e.kind)) redispatch_rows(s, math, chain, &w);
 
   const std::vector<KeyId> involved = dispatched ? involved_keys(s, math, chain) : std::vector<KeyId>();
   std::vector<WhyKey> passed_over;
@@ -228,6 +230,12 @@ Explained check_key_sets(const Session& s) {
       const ShapeId n = columns.shape_id(id);
       const Shape& shape = columns.shape_at(n);
       if (!is_call(shape.kind)) continue;
+      if (columns.flags(id) & kChangedByHand) {
+        ++out.calls;
+        if (terms_of(s, math, id).explained) ++out.explained;
+        else if (!out.first_unexplained) out.first_unexplained = id;
+        continue;
+      }
       if (n >= by_shape.size()) by_shape.resize(size_t{columns.shapes()} + 1);
       Known& k = by_shape[n];
       if (!k.done) {

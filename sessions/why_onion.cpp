@@ -111,7 +111,8 @@ WhyKey verdict_of(const Session& s, const KeyMath& math, const Chain& chain, siz
       out.reason = "wanted, but the operator has no kernel for it";
     } else {
       out.verdict = Verdict::kRan;
-      out.reason = "ran: the highest key of the set";
+      const auto by_hand = moved_by_hand(s, e);
+      out.reason = by_hand ? "ran: changed by hand while it stood (" + by_hand->text + ")" : "ran: the highest key of the set";
     }
     return out;
   }
@@ -125,6 +126,17 @@ WhyKey verdict_of(const Session& s, const KeyMath& math, const Chain& chain, siz
     out.verdict = Verdict::kRan;
     out.reason = std::string("ran further in: ") + (is_redispatch(below.kind) ? "redispatch" : "call") + ", hop " + std::to_string(below.id.value);
     if (!in_set) out.reason += ", with a set that " + name_of(s, s.event(chain.hops[i - 1]).key) + " made";
+    return out;
+  }
+  for (size_t i = 0; i <= index; ++i) {
+    const Event changed = s.event(chain.hops[i]);
+    const auto by_hand = moved_by_hand(s, changed);
+    if (!by_hand || !math.has(s.keyset(by_hand->keyset).raw, key)) continue;
+    const bool lost = !math.has(s.keyset(changed.keyset).raw, key), passed_over = i == index && priority(s, key) > priority(s, e.key);
+    if (!lost && !passed_over) continue;
+    out.verdict = Verdict::kExcluded;
+    out.reason = std::string(lost ? "left out" : "passed over") + " by hand while hop " + std::to_string(changed.id.value) + " stood: " + by_hand->text;
+    out.evidence = changed.id;
     return out;
   }
   if (in_set && priority(s, key) > priority(s, e.key)) {

@@ -177,7 +177,10 @@ std::string sentence_of(const Session& s, const KeyMath& math, const Chain& chai
   const OnionLayer layer = layer_of(s, chain, chain.at);
   std::string out;
   const bool goes_on = chain.at + 1 < chain.hops.size();
-  if (is_call(e.kind)) {
+  if (const auto by_hand = moved_by_hand(s, e)) {
+    const bool missing = by_hand->kind == Kind::kMissingKernel;
+    out = name + " ran: changed while it stood (" + by_hand->text + "); else " + (missing ? "the look-up would have raised, for want of a kernel at " : "") + name_of(s, by_hand->key) + (missing ? "." : " would have run.");
+  } else if (is_call(e.kind)) {
     const std::string why = left_out(s, math, e.id, keys, e.key);
     const Key* key = s.key(e.key);
     if (key && key->functionality_bit < 0) {
@@ -201,6 +204,9 @@ std::string sentence_of(const Session& s, const KeyMath& math, const Chain& chai
     } else {
       out += caller.id ? "the " + name_of(s, caller.key) + " kernel (hop " + std::to_string(caller.id.value) + ") passed on by redispatch." : "it was redispatched with.";
     }
+  }
+  for (const HandChange& c : e.flags & kChangedByHand ? s.changes_of(e.id) : std::vector<HandChange>()) {
+    if (!c.moved) out += " Changed while it stood: " + c.text + ".";
   }
   const std::string did = effect(s, chain, layer, name);
   if (!did.empty()) out += " " + did;

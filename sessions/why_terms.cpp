@@ -133,8 +133,16 @@ Terms terms_of(const Session& s, const KeyMath& math, EventId call) {
   t.mask = s.mask(e.op, call, math.backend_index(t.kept));
   t.set = t.kept & t.mask;
   t.recorded = s.keyset(e.keyset).raw;
-  t.explained = t.set == t.recorded;
+  const auto by_hand = moved_by_hand(s, e);
+  t.explained = t.set == (by_hand ? s.keyset(by_hand->keyset).raw : t.recorded);
   return t;
+}
+
+std::optional<HandChange> moved_by_hand(const Session& s, const Event& e) {
+  if (e.flags & kChangedByHand) {
+    for (HandChange& c : s.changes_of(e.id)) if (c.moved) return std::move(c);
+  }
+  return {};
 }
 
 Verdict lost_at(const KeyMath& math, const Terms& t, KeyId k) {

@@ -2,6 +2,7 @@
 //   set = ((union of argument sets | thread's included) - thread's excluded) & operator's mask
 // (`-` clears functionality bits only). Measured on 2.13.0: pytorch-facts 2.2 and 3.3.
 #pragma once
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,9 +21,11 @@ struct Terms {
   uint64_t mask = ~0ull;     // of the operator, for the backend of `kept`
   uint64_t set = 0;          // kept & mask
   uint64_t recorded = 0;
-  bool explained = false;    // set == recorded
+  bool explained = false;    // set == recorded, or what was changed by hand
 };
 Terms terms_of(const Session&, const KeyMath&, EventId call);
+/// What sent the hop another way while its thread stood there.
+std::optional<HandChange> moved_by_hand(const Session&, const Event&);
 
 /// The first term of the formula at which the key is lost; kBelow when it is in the set.
 Verdict lost_at(const KeyMath&, const Terms&, KeyId);

@@ -42,6 +42,8 @@ constexpr const char* kSmallSql[] = {
     "UPDATE tensor SET storage=?2 WHERE id=?1",
     "UPDATE memory_event SET storage=?2 WHERE id=?1",
     "UPDATE tensor SET death_ns=?2 WHERE id=?1",
+    "INSERT INTO change VALUES(?,?,?,?,?,?)",
+    "UPDATE event SET kind=?2, key=?3, keyset=?4, kernel=?5, flags=?6 WHERE id=?1",
 };
 static_assert(std::size(kSmallSql) == static_cast<size_t>(Small::kCount));
 
@@ -67,6 +69,7 @@ constexpr Named kFlags[] = {
     {wire::kInferredKind, "inferred_kind", "call or redispatch was inferred"},
     {wire::kTruncated, "truncated", "values or the stack were cut to fit"},
     {wire::kNoValues, "no_values", "recorded without arguments and results"},
+    {wire::kChangedByHand, "changed_by_hand", "while its thread stood there: table change"},
 };
 
 std::string why_not(sqlite3* db, const std::string& path) {
@@ -221,6 +224,9 @@ bool Writer::write(Batch& batch) {
 }
 
 bool Writer::insert(Batch& batch) {
+  for (const uint32_t event : batch.dropped_results) {
+    if (!execute(("DELETE FROM result WHERE event=" + std::to_string(event)).c_str())) return false;
+  }
   for (size_t table = 0; table < big_.size(); ++table) {
     if (!batch.big[table].empty() && !insert_big(batch, table)) return false;
   }
@@ -242,7 +248,7 @@ bool Writer::insert(Batch& batch) {
   }
   for (const EventEnd& end : batch.ends) {
     sqlite3_bind_int64(end_, 1, end.event);
-    sqlite3_bind_int64(end_, 2, end.end_ns);
+    end.end_ns == kNullCell ? sqlite3_bind_null(end_, 2) : sqlite3_bind_int64(end_, 2, end.end_ns);
     sqlite3_bind_int64(end_, 3, end.flags);
     if (sqlite3_step(end_) != SQLITE_DONE) return false;
     sqlite3_reset(end_);

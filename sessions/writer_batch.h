@@ -49,6 +49,16 @@ class Rows {
     cells_.insert(cells_.end(), std::begin(values), std::end(values));
   }
   void clear() { cells_.clear(); }
+  /// Takes away the rows whose first cell it is.
+  void drop(int64_t first) {
+    size_t kept = 0;
+    for (size_t i = 0; i < cells_.size(); i += columns_) {
+      if (cells_[i] == first) continue;
+      std::memmove(cells_.data() + kept, cells_.data() + i, columns_ * sizeof(int64_t));
+      kept += columns_;
+    }
+    cells_.resize(kept);
+  }
 
  private:
   friend struct Batch;
@@ -59,7 +69,7 @@ class Rows {
 /// The small tables, and changes to rows that were committed earlier: a statement each (writer.cpp).
 enum class Small : uint8_t {
   kString, kKey, kKeyset, kOp, kOpArgument, kOpSource, kProcess, kThread, kTls, kKernel, kSpan, kSource, kOutput, kError, kLoss, kMeta,
-  kProcessEnd, kThreadName, kSpanEnd, kNodeFill, kNodeOutput, kTensorFill, kMemoryFill, kTensorDeath, kCount
+  kProcessEnd, kThreadName, kSpanEnd, kNodeFill, kNodeOutput, kTensorFill, kMemoryFill, kTensorDeath, kChange, kEventChange, kCount
 };
 using Cell = std::variant<std::monostate, int64_t, std::string>;
 struct SmallRow {
@@ -67,7 +77,7 @@ struct SmallRow {
   std::vector<Cell> cells;
 };
 /// The end of a hop that was committed while it was open.
-struct EventEnd {
+struct EventEnd {  // end_ns kNullCell: it is open still
   uint32_t event;
   uint32_t flags;
   int64_t end_ns;
@@ -83,17 +93,19 @@ struct Batch {
     for (const Rows& r : big) {
       if (!r.empty()) return false;
     }
-    return small.empty() && ends.empty();
+    return small.empty() && ends.empty() && dropped_results.empty();
   }
   void clear() {
     for (Rows& r : big) r.clear();
     small.clear();
     ends.clear();
+    dropped_results.clear();
   }
 
   std::array<Rows, static_cast<size_t>(Table::kCount)> big;
   std::vector<SmallRow> small;
   std::vector<EventEnd> ends;
+  std::vector<uint32_t> dropped_results;  // of these hops, before this batch
   uint64_t hops = 0;  // of the whole session, this batch included
 };
 

@@ -25,9 +25,9 @@ struct ProgramState {
 
 /// What the Breakpoints panel wants done; app/ does it in the next frame.
 struct LiveWish {
-  enum class Kind : uint8_t { kAdd, kRemove, kEnable, kDisable } kind;
+  enum class Kind : uint8_t { kAdd, kRemove, kEnable, kDisable, kChange } kind;
   uint32_t id;       // of the breakpoint
-  std::string text;  // kAdd
+  std::string text;  // kAdd: terms; kChange: as wire::Ask::kChange has it
 };
 /// What a program that stands has answered.
 struct Standing {
@@ -46,6 +46,8 @@ struct LiveView {
   std::string note;               // why the last breakpoint could not be set
   uint64_t added = 0;             // grows with each one that could
   std::vector<LiveWish> wanted;
+  struct Said { std::string text, answer; bool done; };
+  std::vector<Said> said;         // what was asked to be changed at this stop, and what the program answered
 };
 
 /// What Compare compares. Nothing set: two whole sessions, or lines of one session that ran under several modes.

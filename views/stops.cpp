@@ -4,6 +4,7 @@
 
 #include "imgui.h"
 #include "imgui_stdlib.h"  // wants imgui.h before it
+#include "views/change_choices.h"
 #include "views/pen.h"
 #include "views/words.h"
 
@@ -29,9 +30,11 @@ class StopsPanel : public Panel {
   void draw_standing(Context&, const Area&);
   float draw_arguments(const Context&, const Pen&, const Area&, float y);
   void draw_variables(const Pen&, const Area&, const Standing&);
+  float draw_changes(Context&, const Pen&, const Area&, float y);
+  void draw_change_popup(Context&);
   void draw_threads(const Pen&, const Area&, const Standing&);
 
-  std::string text_;
+  std::string text_, change_;
   uint64_t added_ = 0;
 };
 
@@ -149,6 +152,61 @@ void StopsPanel::draw_variables(const Pen& pen, const Area& a, const Standing& s
   }
 }
 
+/// What was changed at this stop, and the way to change more.
+float StopsPanel::draw_changes(Context& c, const Pen& pen, const Area& a, float y) {
+  const auto& p = theme::palette();
+  Hit more;
+  pen.section(a.x, y, a.w, "What happens next");
+  const float x = a.x + text_width(Type::kSmall, "What happens next") + u(16);
+  pen.link("change", std::max(x, a.right() - text_width(Type::kSmall, "change… (E)")), base_of(y, u(18)), "change… (E)", &more);
+  tip(more, "Excludes a key, runs another kernel, returns another value: on the embedded engine.");
+  if (more || c.focus_field == "change") {
+    if (c.focus_field == "change") c.focus_field.clear();
+    ImGui::OpenPopup("change next");
+  }
+  draw_change_popup(c);
+  y += u(24);
+  const size_t shown = std::min<size_t>(c.live.said.size(), 3);
+  for (size_t i = c.live.said.size() - shown; i < c.live.said.size(); i++) {
+    const LiveView::Said& s = c.live.said[i];
+    const float base = base_of(y, u(19)), w = pen.text_cut(Type::kMono, a.x, base, a.w * .45f, s.done ? p.text : p.faint, s.text);
+    pen.text_cut(Type::kSmall, a.x + w + u(10), base, a.w - w - u(10), p.dim, s.answer);
+    tip(hit(("said " + std::to_string(i)).c_str(), a.x, y, a.w, u(19)), s.answer);
+    y += u(19);
+  }
+  if (c.live.said.empty()) pen.note(a.x, base_of(y, u(18)), "as it would: nothing was changed"), y += u(19);
+  return y + u(6);
+}
+
+void StopsPanel::draw_change_popup(Context& c) {
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(u(12), u(10)));
+  if (ImGui::BeginPopup("change next")) {
+    ImGui::PushFont(theme::font(Type::kBody), theme::font_size(Type::kBody));
+    const auto say = [&](const std::string& text) {
+      c.live.wanted.push_back({LiveWish::Kind::kChange, 0, text});
+      ImGui::CloseCurrentPopup();
+    };
+    ImGui::SetNextItemWidth(u(460));
+    if (ImGui::IsWindowAppearing()) ImGui::SetKeyboardFocusHere();
+    if (ImGui::InputTextWithHint("##say", "exclude KEY   kernel KEY   return zeros like self   thread exclude KEY", &change_, ImGuiInputTextFlags_EnterReturnsTrue) && !change_.empty()) {
+      say(change_);
+      change_.clear();
+    }
+    const Pen pen;
+    const auto choices = c.session && c.live.stop ? change_choices(*c.session, *c.live.stop) : std::vector<ChangeChoice>();
+    for (const ChangeChoice& choice : choices) {
+      const ImVec2 o = ImGui::GetCursorScreenPos();
+      if (ImGui::Selectable(("##" + choice.text).c_str(), false, 0, {u(460), u(20)})) say(choice.text);
+      pen.text_cut(Type::kMono, o.x + u(2), base_of(o.y, u(20)), u(170), theme::palette().text, choice.text);
+      pen.text_cut(Type::kSmall, o.x + u(178), base_of(o.y, u(20)), u(280), theme::palette().dim, choice.note);
+    }
+    if (!c.live.said.empty() && ImGui::Selectable("undo", false, 0, {u(460), u(20)})) say("undo");
+    ImGui::PopFont();
+    ImGui::EndPopup();
+  }
+  ImGui::PopStyleVar();
+}
+
 void StopsPanel::draw_threads(const Pen& pen, const Area& a, const Standing& s) {
   const auto& p = theme::palette();
   pen.section(a.x, a.y, a.w, "Threads");
@@ -164,7 +222,8 @@ void StopsPanel::draw_threads(const Pen& pen, const Area& a, const Standing& s) 
 
 void StopsPanel::draw_standing(Context& c, const Area& a) {
   const Pen pen;
-  const float y = draw_arguments(c, pen, a, a.y);
+  float y = draw_arguments(c, pen, a, a.y);
+  y = draw_changes(c, pen, a, y);
   if (y < a.bottom() - u(40)) draw_variables(pen, {a.x, y, a.w, a.bottom() - y}, c.live.standing);
 }
 

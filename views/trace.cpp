@@ -365,7 +365,9 @@ void TracePanel::draw_row(Context& c, const Pen& pen, const Area& a, const Colum
       pen.dl->AddLine({ex - e, cy + e}, {ex + e, cy - e}, ink, 1.5f * theme::scale());
       pen.text_cut(Type::kSemiSmall, at.node + u(14), base, room - u(14), p.text, r.error);
     } else {
-      pen.node_made(at.node, cy, cut_text(marked ? Type::kBold : Type::kMono, r.node, room - u(14)), r.inside, marked);
+      float x = at.node;
+      if (!r.node.empty() || r.inside) x += pen.node_made(at.node, cy, cut_text(marked ? Type::kBold : Type::kMono, r.node, room - u(14)), r.inside, marked) + u(8);
+      if (!r.changed.empty()) pen.text_cut(Type::kSemiSmall, x, base, a.right() - x, p.text, r.changed);
     }
   }
   if (over.hovered) {
@@ -374,6 +376,7 @@ void TracePanel::draw_row(Context& c, const Pen& pen, const Area& a, const Colum
     if (mouse >= at.layers && mouse < at.time - u(kTimeColumn)) t = r.path.empty() ? r.detail : "passed " + r.path;
     else if (mouse < at.note && text_width(Type::kMono, r.name) > name_room) t = r.name;
     else if (at.node > 0 && mouse >= at.node) t = !r.error.empty() ? r.error : r.node.empty() ? "" : r.inside ? r.node + ", and " + plural(r.inside, "node") + " inside" : r.node;
+    if (!r.changed.empty() && at.node > 0 && mouse >= at.node) t += (t.empty() ? "" : "\n") + r.changed;
     if (note && !note->empty() && (t.empty() || mouse < at.note)) t = *note + (t.empty() ? "" : "\n" + t);
     tip(over, t);
   }
@@ -461,7 +464,7 @@ std::string TracePanel::copy_text(Context& c) {
   if (rows.empty()) return "";
   const TraceRow& r = rows[0];
   std::string out = is_hop(r.kind) ? "hop " + std::to_string(r.event.value) + "\t" + c.session->op(c.session->event(r.event).op).full : r.name;
-  for (const std::string& s : {r.detail, r.note, r.path, r.node, r.error}) if (!s.empty()) out += "\t" + s;
+  for (const std::string& s : {r.detail, r.note, r.path, r.node, r.error, r.changed}) if (!s.empty()) out += "\t" + s;
   if (r.time >= 0) out += "\t" + duration(r.time);
   return out + "\n";
 }

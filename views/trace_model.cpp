@@ -540,6 +540,8 @@ void TraceModel::fill(const Item& i, const Node* open, int depth, TraceRow& r) {
     r.error = raised.empty() ? "raised" : "raised " + raised.front().type;
   }
   if (e.kind == Kind::kMissingKernel) r.error = "no kernel";
+  if (e.flags & kChangedByHand)
+    for (const HandChange& c : session_->changes_of(e.id)) r.changed += (r.changed.empty() ? "changed: " : "; ") + c.text;
   if (!e.parent)
     if (const auto& c = chain(e.stack); c.size() > i.chain) r.note = line_note(c.back());
   if (matches_) {

@@ -50,6 +50,7 @@ struct TraceRow {
   std::string node;          // made by this call itself
   uint32_t inside = 0;       // nodes made below it
   std::string error;         // raised text
+  std::string changed;       // "changed: exclude AutogradCPU", by hand while it stood
   bool matches = true;       // false: only shown as the way to a match of the filter
 };
 

@@ -141,6 +141,7 @@ void register_commands(Application& a) {
   t.add({"run.to_here", "Run to here", "The program goes on until it comes to the line of the selected hop again.", "Run", {kCtrl | ImGuiKey_Enter}, [placed, alive] { return placed() && alive(); }, [&a] { a.debugging().run_to_here(); }, nullptr});
   t.add({"run.stop", "Interrupt", "Interrupts the running program as Ctrl+C would, or stops building the agent.", "Run", {}, alive, [&a] { if (a.program()) a.program()->interrupt(); }, nullptr});
   t.add({"run.kill", "End the program", "Ends the program at once; what it recorded stays.", "Run", {}, alive, [&a] { if (a.program()) a.program()->kill(); }, nullptr});
+  t.add({"run.change", "Change what happens next…", "While the program stands (embedded engine): excludes a key, runs another kernel, returns another value.", "Run", {ImGuiKey_E}, stands, [&a, &c] { a.focus_panel("Breakpoints"); c.focus_field = "change"; }, nullptr});
   t.add({"break.here", "Breakpoint here", "Sets a breakpoint on the selected hop's operator and key, or takes it away; in Program: on its line.", "Run", {ImGuiKey_B, ImGuiKey_F9}, placed, [&a] { a.debugging().toggle_here(); }, nullptr});
   t.add({"break.add", "Add breakpoint…", "Goes to the field in which breakpoints are written.", "Run", {}, nullptr, [&a, &c] { a.focus_panel("Breakpoints"); c.focus_field = "break"; }, nullptr});
   t.add({"break.clear", "Remove all breakpoints", "Takes every breakpoint away.", "Run", {}, [&c] { return !c.live.breakpoints.empty(); }, [&a] { a.debugging().remove_all(); }, nullptr});

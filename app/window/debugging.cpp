@@ -18,6 +18,7 @@ bool Debugging::stands() const { return app_.context().live.stop.has_value(); }
 
 void Debugging::session_changed() {
   asking_.stop();
+  changing_.stop();
   seen_ = looking_ = 0;
   app_.context().live.stop.reset();
   app_.context().live.standing = {};
@@ -37,9 +38,21 @@ void Debugging::carry_out() {
       case LiveWish::Kind::kRemove: live_->remove(w.id); break;
       case LiveWish::Kind::kEnable: live_->enable(w.id, true); break;
       case LiveWish::Kind::kDisable: live_->enable(w.id, false); break;
+      case LiveWish::Kind::kChange: change(w.text); break;
     }
   }
   view.breakpoints = live_->breakpoints();
+}
+
+void Debugging::change(const std::string& text) {
+  views::LiveView& view = app_.context().live;
+  if (!view.stop) return app_.say("What happens next can be changed while the program stands.");
+  changing_.start([live = live_, stop = view.stop->id, text](const std::atomic<bool>&) {
+    const auto answer = live->ask(wire::Ask::kChange, text);
+    Changed out{stop, {text, answer ? "the program does not say what that would do" : answer.error(), false}};
+    if (answer && !answer->rows.empty() && answer->rows[0].size() > 1) out.said.answer = answer->rows[0][1], out.said.done = answer->rows[0][0] == "yes";
+    return out;
+  });
 }
 
 void Debugging::add(const std::string& text, bool once) {
@@ -55,7 +68,11 @@ void Debugging::follow() {
   views::LiveView& view = c.live;
   view.pausing = live_->pausing();
   const std::optional<Stop> stop = live_->stop();
-  if (view.stop && (!stop || stop->id != view.stop->id)) view.stop.reset(), view.standing = {};
+  if (view.stop && (!stop || stop->id != view.stop->id)) view.stop.reset(), view.standing = {}, view.said.clear();
+  if (auto changed = changing_.take(); changed && view.stop && changed->stop == view.stop->id) {
+    app_.say(changed->said.answer);
+    view.said.push_back(std::move(changed->said));
+  }
   if (auto told = asking_.take(); told && view.stop && told->stop == view.stop->id) view.standing = std::move(told->standing);
   if (!stop || stop->id == seen_ || !c.session) return;
   Session& s = *app_.session();

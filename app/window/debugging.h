@@ -36,8 +36,10 @@ class Debugging {
 
  private:
   struct Told { uint64_t stop; views::Standing standing; };
+  struct Changed { uint64_t stop; views::LiveView::Said said; };
 
   void carry_out();
+  void change(const std::string& text);
   void follow();
   void say_state();
   EventId find(bool forward) const;
@@ -46,6 +48,7 @@ class Debugging {
   Application& app_;
   std::shared_ptr<LiveControl> live_;
   views::Background<Told> asking_;
+  views::Background<Changed> changing_;
   uint64_t seen_ = 0, looking_ = 0, ticket_ = 0;  // ids of stops; the session's look
 };
 

@@ -56,6 +56,12 @@ void announce(Node& n) {
   if (Observer* o = observer()) o->node_made(n);
 }
 
+NodeLock::NodeLock(Node& n) : mutex_(n.mutex()) {
+  if (mutex_.try_lock()) return;
+  if (Observer* o = observer()) o->wait_for(mutex_);
+  else mutex_.lock();
+}
+
 std::vector<Tensor> NotImplementedNode::apply(std::vector<Tensor>) {
   throw Error(std::string("derivative for aten::") + op_ + " is not implemented");
 }

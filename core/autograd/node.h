@@ -108,6 +108,18 @@ class Node : public RefCounted {
   mutable std::atomic<bool> seen_{false};  // by several threads at once
 };
 
+/// Holds a node's mutex.
+class NodeLock {
+ public:
+  explicit NodeLock(Node&);
+  ~NodeLock() { mutex_.unlock(); }
+  NodeLock(const NodeLock&) = delete;
+  NodeLock& operator=(const NodeLock&) = delete;
+
+ private:
+  std::mutex& mutex_;
+};
+
 /// Tells the observer.
 void announce(Node&);
 template <class T, class... A>

@@ -48,7 +48,7 @@ std::vector<Tensor> AccumulateGrad::apply(std::vector<Tensor> grads) {
   if (!grad.defined() || !requires_grad(variable_)) return {};
   GradMeta& meta = make_grad_meta(variable_);
   {
-    const std::lock_guard lock(mutex());
+    const NodeLock lock(*this);
     if (!meta.grad.defined()) {
       const bool only_ours = grad.object()->owners() == 1;
       if (!grad_state.grad_mode && only_ours && has_order_of(grad, variable_)) meta.grad = ops::detach::call(grad);

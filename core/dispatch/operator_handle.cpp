@@ -7,18 +7,23 @@ namespace {
 
 class StackValues final : public HopValues {
  public:
-  StackValues(const Stack& s, size_t first) : stack_(s), first_(first) {}
+  StackValues(Stack& s, size_t first) : stack_(s), first_(first) {}
   void push(Stack* s) const override { s->insert(s->end(), stack_.begin() + static_cast<ptrdiff_t>(std::min(first_, stack_.size())), stack_.end()); }
+  bool replace(const Stack& s) override {
+    stack_.resize(std::min(first_, stack_.size()));
+    stack_.insert(stack_.end(), s.begin(), s.end());
+    return true;
+  }
 
  private:
-  const Stack& stack_;
+  Stack& stack_;
   size_t first_;
 };
 
 void observed_boxed(Observer& observer, HopKind kind, const OperatorEntry& op, DispatchKeySet keys, DispatchKeySet set, Stack* stack) {
   const FunctionSchema* schema = op.schema();
   const size_t below = schema && schema->arguments.size() <= stack->size() ? stack->size() - schema->arguments.size() : 0;
-  const StackValues values(*stack, below);
+  StackValues values(*stack, below);
   const Kernel* found = op.kernel(set);
   if (kind == HopKind::kCallBoxed) found = op.settle(keys, &set, found);
   Hop hop{&op, kind, keys, set, found, &values};

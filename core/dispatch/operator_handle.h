@@ -49,14 +49,23 @@ class ArgumentValues final : public HopValues {
   std::tuple<const A&...> values_;
 };
 
+template <class T>
+struct HoldsReferences : std::is_lvalue_reference<T> {};
+template <class... R>
+struct HoldsReferences<std::tuple<R...>> : std::bool_constant<(std::is_lvalue_reference_v<R> && ...)> {};
+
 template <class R>
 class ResultValues final : public HopValues {
  public:
-  explicit ResultValues(const std::remove_cvref_t<R>* r) : result_(r) {}
+  explicit ResultValues(std::remove_reference_t<R>* r) : result_(r) {}
   void push(Stack* s) const override { Results<std::remove_cvref_t<R>>::push(s, *result_); }
+  bool replace(const Stack& s) override {
+    if constexpr (!HoldsReferences<R>::value) *result_ = Results<std::remove_cvref_t<R>>::take(s);
+    return !HoldsReferences<R>::value;
+  }
 
  private:
-  const std::remove_cvref_t<R>* result_;
+  std::remove_reference_t<R>* result_;
 };
 template <>
 class ResultValues<void> final : public HopValues {
@@ -76,11 +85,6 @@ R returned_reference(A&... arguments) {
   (look(arguments), ...);
   return *found;
 }
-
-template <class T>
-struct HoldsReferences : std::is_lvalue_reference<T> {};
-template <class... R>
-struct HoldsReferences<std::tuple<R...>> : std::bool_constant<(std::is_lvalue_reference_v<R> && ...)> {};
 
 // A kernel without an unboxed entry: the arguments go through a stack.
 template <class R, class... A>
@@ -122,11 +126,11 @@ template <class R, class... A>
     op.require(hop.set, hop.kernel);
     if constexpr (std::is_void_v<R>) {
       enter<R, A...>(*hop.kernel, op, hop.set, std::forward<A>(arguments)...);
-      const ResultValues<void> none;
+      ResultValues<void> none;
       observer.end(hop, &none);
     } else {
       R result = enter<R, A...>(*hop.kernel, op, hop.set, std::forward<A>(arguments)...);
-      const ResultValues<R> results(&result);
+      ResultValues<R> results(&result);
       observer.end(hop, &results);
       return static_cast<R&&>(result);
     }

@@ -20,7 +20,7 @@ def node_apply(d):
         lines += ["  [[maybe_unused]] const Tensor& grad = grads[0];", "  if (!grad.defined()) return out;"]
     lists = any(a.list for a in d.inputs)
     if any(kind != "value" for kind, _, _ in d.kept.values()):
-        lines.append("  const std::lock_guard lock(mutex());")
+        lines.append("  const NodeLock lock(*this);")
     for name, (kind, _, _) in d.kept.items():
         condition = "true" if lists else needed_by(d, name)
         if kind == "value":
@@ -58,7 +58,7 @@ def nodes(table):
         header.append("};\n")
         tensors = [n for n, (kind, _, _) in d.kept.items() if kind != "value"]
         body = "".join("  %s_.release();\n" % n for n in tensors)
-        source.append("void %s::release() {\n%s}\n" % (d.name, body and "  const std::lock_guard lock(mutex());\n" + body))
+        source.append("void %s::release() {\n%s}\n" % (d.name, body and "  const NodeLock lock(*this);\n" + body))
         source.append(node_apply(d))
     end = "}  // namespace peel::core::nodes\n"
     return "".join(header) + end, "".join(source) + end

@@ -16,7 +16,7 @@ void HopLog::begin(Hop& h) {
   open_.push_back({lines_.size() - 1, {}});
 }
 
-void HopLog::end(Hop&, const HopValues* results) noexcept {
+void HopLog::end(Hop&, HopValues* results) noexcept {
   const Frame f = std::move(open_.back());
   open_.pop_back();
   std::string& line = lines_[f.line];

@@ -15,7 +15,7 @@ class HopLog final : public Observer {
   HopLog() { set_observer(this); }
   ~HopLog() override { set_observer(nullptr); }
   void begin(Hop&) override;
-  void end(Hop&, const HopValues*) noexcept override;
+  void end(Hop&, HopValues*) noexcept override;
   void node_made(Node&) override;
   void node_begin(Node&) override;
   void node_end(Node&) noexcept override;

@@ -2,6 +2,7 @@
 #include "tests/catch.h"
 #include "tests/gui/gui.h"
 #include "tests/unit/live/fake_engine.h"
+#include "views/change_choices.h"
 
 using namespace peel;
 using namespace peel::test;
@@ -91,6 +92,55 @@ TEST_CASE("break, look, step in, step back, go on", "[gui][live]") {
     ctx->Yield(3);
     IM_CHECK(!g.context().live.stop.has_value());
     IM_CHECK(g.context().program.run == views::ProgramState::Run::kRunning);
+  });
+}
+
+TEST_CASE("what happens next is changed from the choices, from words, and taken back", "[gui][live]") {
+  auto session = training_session(1);
+  FakeSession& s = *session;
+  Gui g(std::move(session), running_program());
+  FakeEngine engine(&g.app().debugging().control());
+  std::vector<std::string> told;
+  engine.answer = [&](const wire::Question& q, wire::AnswerRows& rows) {
+    if (q.ask != wire::Ask::kChange) return;
+    told.emplace_back(q.text, q.bytes);
+    if (told.back() == "fly") rows.row({"no", "there is no change `fly`"});
+    else rows.row({"yes", "goes to CPU: kernel at …/add.cpp:41 instead of AutogradCPU"});
+  };
+  g.run([&](ImGuiTestContext* ctx) {
+    IM_CHECK(!g.app().commands().run("run.change"));  // nothing stands
+    REQUIRE(g.app().debugging().control().add(*Breakpoint::parse("op:addmm")));
+    engine.run(training_hops());
+    IM_CHECK_EQ(engine.next_stop().id, 4u);
+    g.settle(ctx);
+    ctx->Yield(4);
+    const auto choices = views::change_choices(s, *g.context().live.stop);
+    IM_CHECK(!choices.empty());
+    IM_CHECK_STR_EQ(choices[0].text.c_str(), "exclude AutogradCPU");
+    IM_CHECK_NE(choices[0].note.find("goes to CPU"), std::string::npos);
+    press(ctx, ImGuiKey_E);
+    ctx->Yield(4);
+    ctx->ItemClick("//$FOCUSED/##exclude AutogradCPU");
+    for (int i = 0; i < 200 && g.context().live.said.empty(); ++i) ctx->Yield();
+    IM_CHECK_EQ(g.context().live.said.size(), size_t(1));
+    IM_CHECK_STR_EQ(told[0].c_str(), "exclude AutogradCPU");
+    IM_CHECK(g.context().live.said[0].done);
+    IM_CHECK_NE(g.notice().find("goes to CPU"), std::string::npos);
+    IM_CHECK(g.app().commands().run("run.change"));
+    ctx->Yield(4);
+    ctx->KeyCharsReplaceEnter("fly");
+    for (int i = 0; i < 200 && g.context().live.said.size() < 2; ++i) ctx->Yield();
+    IM_CHECK(!g.context().live.said[1].done);
+    ctx->WindowFocus("//Trace");
+    press(ctx, ImGuiKey_C);
+    IM_CHECK_EQ(engine.next_stop().id, 5u);
+    g.settle(ctx);
+    ctx->Yield(4);
+    IM_CHECK(g.context().live.said.empty());  // another stop: nothing was changed there
+    g.app().commands().run("break.clear");
+    ctx->Yield(3);
+    press(ctx, ImGuiKey_C);
+    IM_CHECK_EQ(engine.next_stop().id, 0u);
   });
 }
 

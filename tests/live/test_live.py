@@ -1,4 +1,5 @@
-"""Breakpoints, steps and questions on stock PyTorch: what is told where the program stands is held against PyTorch itself."""
+"""Breakpoints, steps and questions on both engines: what is told where the program stands is held against the engine itself. Changes of what happens next."""
+import json
 import os
 import pty
 import re
@@ -60,7 +61,9 @@ class Terminal:
         raise AssertionError("it does not end; there is:\n" + self.text)
 
 
-class Live(Case):
+class Session(Case):
+    engine = ()  # options of peel
+
     def script(self, body):
         """A program of the body's lines; its first one is line 3."""
         return self.program(IMPORT + textwrap.dedent(body))
@@ -73,11 +76,11 @@ class Live(Case):
             with open(self.path("commands"), "w") as f:
                 f.write("\n".join(commands) + "\n")
             more += ["--break-commands", self.path("commands")]
-        return harness.record(self.session, [program], [*more, *options], **kw)
+        return harness.run([harness.peel(), "record", "-o", self.session, *self.engine, *more, *options, program], **kw)
 
     def terminal(self, program, breaks):
         self.session = self.path("out.peel")
-        return Terminal([harness.peel(), "record", "-o", self.session, "--python", harness.python(), *[o for b in breaks for o in ("--break", b)], program])
+        return Terminal([harness.peel(), "record", "-o", self.session, *self.engine, *[o for b in breaks for o in ("--break", b)], program])
 
     def stops(self, stderr):
         """(hop, operator, key, reason) of every stop that was told."""
@@ -91,6 +94,10 @@ class Live(Case):
         """The sample's training loop, longer."""
         with open(os.path.join(harness.PROGRAMS, "train_step.py")) as f:
             return self.program(f.read().replace("range(3)", "range(8)"), "train_step.py")
+
+
+class Both:
+    """What is so on both engines."""
 
     def test_a_session(self):
         """Break in a training loop, look, step in, step back, go on to the 10th hit, end the program there, open the file."""
@@ -122,34 +129,15 @@ class Live(Case):
 
     def test_results_are_the_same(self):
         """Stopping everywhere changes nothing that the program computes."""
-        plain = harness.run([harness.python(), self.loop()])
+        plain = harness.run([harness.peel(), "record", "-o", self.path("plain.peel"), *self.engine, self.loop()])
         status, out, err = self.drive(self.loop(), ["key:AutogradCPU"], ["i", "o", "args", "locals", "threads"] * 20)
         self.assertEqual((status, out), (0, plain[1]), err)
 
     def test_values(self):
         """Statistics equal PyTorch's own, for every dtype that is read and for strided, negated, conjugated and empty tensors."""
-        program = self.script("""
-            torch.manual_seed(1)
-            a = torch.randn(7, 5)
-            a[2, 3], a[1, 1], a[0, 0] = float("nan"), float("inf"), -float("inf")
-            z = torch.view_as_complex(torch.randn(3, 2))
-            xs = [a, a.t(), a[1:6:2, ::3], a.double(), a.half(), a.bfloat16(), torch.arange(-5, 9).view(2, 7), torch.arange(5, dtype=torch.uint8),
-                  torch.tensor([True, False, True]), torch.full((3, 4), 2.5), torch.empty(0, 3), a[3].expand(4, 5), z.imag, torch.conj(z).imag,
-                  torch.tensor(7, dtype=torch.int16), torch.tensor([1, 2], dtype=torch.int8), torch.tensor([3, 4], dtype=torch.int32)]
-            def number(t):
-                return "%.6g" % float(t) if t.numel() else ""
-            for x in xs:
-                d = x.double().flatten()
-                good, finite = d[~d.isnan()], d[d.isfinite()]
-                print("|".join([number(good.min() if len(good) else good), number(good.max() if len(good) else good), number(finite.mean() if len(finite) else finite),
-                                str(int(d.isnan().sum())), str(int(d.isinf().sum()))]), flush=True)
-                torch.ops.aten.alias.default(x)
-            torch.ops.aten.alias.default(torch.empty(2, device="meta"))
-            torch.ops.aten.alias.default(z)
-        """)
-        status, out, err = self.drive(program, ["op:alias kind:call_boxed"], ["c"] * 40)
+        status, out, err = self.drive(self.script(self.VALUES), [self.STOPS_AT], ["c"] * 40)
         self.assertEqual(status, 0, err)
-        told = re.findall(r"^hop .*aten::alias .*\n.*\n  self +t\d+ (\S+) *(.*)$", err, re.M)
+        told = re.findall(r"^hop .*aten::(?:alias|neg) .*\n.*\n  self +t\d+ (\S+) *(.*)$", err, re.M)
         wanted = out.splitlines()
         self.assertEqual(len(told), len(wanted) + 2, err)
         numbers = r"(-?(?:inf|[\d.]+(?:e[-+]\d+)?))"
@@ -296,7 +284,7 @@ class Live(Case):
         """)
         self.session = self.path("out.peel")
         # Below a shell, as a person has it: whoever leads the terminal's session takes all others along when it ends.
-        t = Terminal(["/bin/sh", "-c", '"$@"; read line', "sh", harness.peel(), "record", "-o", self.session, "--python", harness.python(), "--break", "op:cos", program, self.path("done")])
+        t = Terminal(["/bin/sh", "-c", '"$@"; read line', "sh", harness.peel(), "record", "-o", self.session, *self.engine, "--break", "op:cos", program, self.path("done")])
         t.expect("peel> ")
         with open("/proc/%d/task/%d/children" % (t.pid, t.pid)) as f:
             os.kill(int(f.read().split()[0]), signal.SIGKILL)
@@ -345,7 +333,7 @@ class Live(Case):
                                (["--break", "hit:3"], ("every hop",)), (["--break", "node:", "--detail", "keys"], ("standard",)), (["--break-commands", "/nowhere"], ("--break",)),
                                (["--break", "add", "--break-commands", "/nowhere"], ("/nowhere",))):
             with self.subTest(options=options):
-                status, _, err = harness.record(self.path("out.peel"), [program], options)
+                status, _, err = harness.run([harness.peel(), "record", "-o", self.path("out.peel"), *self.engine, *options, program])
                 self.assertEqual(status, 2)
                 self.assert_one_sentence(err, *words)
         status, _, err = self.drive(self.loop(), ["op:addmm key:CPU"], ["fly", "delete 9", "b keey:x", "c x", "enable 1"])
@@ -358,6 +346,190 @@ class Live(Case):
         status, _, err = self.drive(self.loop(), ["op:addmm key:AutogradCPU line:train_step.py:25"], ["locals", "i", "u"], "--detail", "keys")
         self.assertEqual(status, 0, err)
         self.assertEqual([s[1:3] for s in self.stops(err)][:2], [("aten::addmm", "AutogradCPU"), ("aten::addmm", "CPU")], err)
+
+
+class Stock(Both, Session):
+    @property
+    def engine(self):
+        return ("--python", harness.python())
+
+    VALUES = """
+            torch.manual_seed(1)
+            a = torch.randn(7, 5)
+            a[2, 3], a[1, 1], a[0, 0] = float("nan"), float("inf"), -float("inf")
+            z = torch.view_as_complex(torch.randn(3, 2))
+            xs = [a, a.t(), a[1:6:2, ::3], a.double(), a.half(), a.bfloat16(), torch.arange(-5, 9).view(2, 7), torch.arange(5, dtype=torch.uint8),
+                  torch.tensor([True, False, True]), torch.full((3, 4), 2.5), torch.empty(0, 3), a[3].expand(4, 5), z.imag, torch.conj(z).imag,
+                  torch.tensor(7, dtype=torch.int16), torch.tensor([1, 2], dtype=torch.int8), torch.tensor([3, 4], dtype=torch.int32)]
+            def number(t):
+                return "%.6g" % float(t) if t.numel() else ""
+            for x in xs:
+                d = x.double().flatten()
+                good, finite = d[~d.isnan()], d[d.isfinite()]
+                print("|".join([number(good.min() if len(good) else good), number(good.max() if len(good) else good), number(finite.mean() if len(finite) else finite),
+                                str(int(d.isnan().sum())), str(int(d.isinf().sum()))]), flush=True)
+                torch.ops.aten.alias.default(x)
+            torch.ops.aten.alias.default(torch.empty(2, device="meta"))
+            torch.ops.aten.alias.default(z)
+    """
+    STOPS_AT = "op:alias kind:call_boxed"
+
+    def test_change(self):
+        """What happens next is the embedded engine's to change."""
+        status, _, err = self.drive(self.loop(), ["op:addmm key:AutogradCPU"], ["change exclude AutogradCPU", "detach"])
+        self.assertEqual(status, 0, err)
+        self.assertIn("  what happens next can be changed on the embedded engine only: record with --engine embedded\n", err)
+        self.assertEqual(self.one("SELECT count(*) FROM change"), 0)
+
+
+class Embedded(Both, Session):
+    engine = ("--engine", "embedded")
+    # Without the operators and dtypes that this engine lacks: what it can't do itself, the numbers are known.
+    VALUES = """
+            inf, nan = float("inf"), float("nan")
+            a = torch.tensor([[1.5, -2.0, nan], [inf, -inf, 0.25]])
+            cases = [(a, "-inf|inf|-0.0833333|1|2"), (a.t(), "-inf|inf|-0.0833333|1|2"), (a[:, :2], "-inf|inf|-0.25|0|2"), (a[0, 1:2].expand(4, 1), "-2|-2|-2|0|0"),
+                     (torch.tensor([1.0, 2.0]).double(), "1|2|1.5|0|0"), (torch.tensor([1.0, 2.5]).bfloat16(), "1|2.5|1.75|0|0"),
+                     (torch.tensor([3, -4, 5]), "-4|5|1.33333|0|0"), (torch.tensor([True, False]), "0|1|0.5|0|0"), (torch.empty(0, 3), "|||0|0"),
+                     (torch.full((3, 4), 2.5), "2.5|2.5|2.5|0|0")]
+            for x, wanted in cases:
+                print(wanted, flush=True)
+                torch.neg(x) if x.dtype != torch.bool else torch.ops.aten.neg.default(x.to(torch.int64))
+            torch.neg(torch.empty(2, device="meta"))
+            try:
+                torch.neg(torch.full((3,), 1.5, dtype=torch.complex64))
+            except RuntimeError:
+                pass  # the engine computes little with complex numbers, but they can be looked at
+    """
+    STOPS_AT = "op:neg kind:call -kind:redispatch"
+
+    def record(self, program, path="plain.peel"):
+        status, out, err = harness.run([harness.peel(), "record", "-o", self.path(path), *self.engine, program])
+        self.assertEqual(status, 0, err)
+        return out
+
+    def peel(self, *arguments, status=0):
+        got, out, err = harness.run([harness.peel(), *arguments])
+        self.assertEqual(got, status, out + err)
+        return out
+
+    def test_exclude_the_key_it_is_at(self):
+        """Pause at a hop, exclude the key it is at, go on, compare with the path that it would have taken."""
+        program = os.path.join(harness.PROGRAMS, "train_step.py")
+        self.record(program)
+        status, out, err = self.drive(program, ["op:addmm key:AutogradCPU"], ["change exclude AutogradCPU", "change exclude AutogradCPU", "detach"])
+        self.assertEqual(status, 0, err)
+        self.assertRegex(err, r"\n  goes to CPU: kernel at \S+:\d+ instead of AutogradCPU\n")
+        self.assertIn("  AutogradCPU is not in the set of this hop, DispatchKeySet(", err)
+        hop = self.stops(err)[0][0]
+        self.assertEqual(self.one("SELECT key FROM hop WHERE id = ?", hop), "CPU")
+        self.assertEqual(self.one("SELECT count(*) FROM event e JOIN hop h USING (id) WHERE e.parent = ? AND h.op = 'aten::addmm'", hop), 0)
+        self.assertEqual(self.rows("SELECT count(*) FROM node WHERE event = ?", hop), [(0,)])
+        # What it would have been is what the unchanged program did.
+        would = self.rows("SELECT c.event, c.text, d.name, s.text, k.rule, k.registered_at FROM change c JOIN dispatch_key d ON d.id = c.key JOIN keyset s ON s.id = c.keyset JOIN kernel k ON k.id = c.kernel")
+        did = self.rows("SELECT e.id, 'exclude AutogradCPU', d.name, s.text, k.rule, k.registered_at FROM event e JOIN dispatch_key d ON d.id = e.key JOIN keyset s ON s.id = e.keyset "
+                        "JOIN kernel k ON k.id = e.kernel WHERE e.id = ?", hop, path=self.path("plain.peel"))
+        self.assertEqual(would, did)
+        self.assertIn("changed by hand: exclude AutogradCPU", self.peel("show", self.session, "--event", str(hop)))
+        self.assertEqual(json.loads(self.peel("show", "--json", self.session, "--from", str(hop), "--to", str(hop)))["changed"], "exclude AutogradCPU")
+        why = self.peel("why", self.session, str(hop))
+        self.assertIn("CPU ran: changed while it stood (exclude AutogradCPU); else AutogradCPU would have run.", why)
+        self.assertIn("left out by hand while hop %d stood: exclude AutogradCPU" % hop, self.peel("why", self.session, str(hop), "--not", "AutogradCPU"))
+        self.assertRegex(self.peel("info", self.session), r"key sets: ([\d,]+) of \1 explained")
+        # The comparison shows the layer that is missing, and the node.
+        rows = [json.loads(line) for line in self.peel("diff", "--json", self.path("plain.peel"), self.session, status=1).splitlines()]
+        first = next(r for r in rows if r.get("what") or r.get("kind") not in (None, "same"))
+        text = self.peel("diff", self.path("plain.peel"), self.session, status=1)
+        self.assertIn("addmm", text)
+        self.assertIn("AutogradCPU", text)
+        self.assertIn("AddmmBackward0", text)
+        self.assertTrue(first)
+
+    def test_the_other_changes(self):
+        program = self.script("""
+            w = torch.ones(2, 2, requires_grad=True)
+            x = torch.full((2, 2), 3.0)
+            print("mul", (x * w).tolist(), flush=True)
+            print("neg", x.neg().tolist())
+            print("sum", x.sum().item())
+            print("add_", x.add_(1).tolist())
+            print("item", torch.full((), 16.0).item())
+            print("exp", x.exp().tolist())
+            try:
+                torch.ops.aten.exp.default(torch.empty(2, device="meta"))
+            except NotImplementedError:
+                print("no exp")
+        """)
+        plain = self.record(program)
+        self.assertEqual(plain.splitlines()[:5], ["mul [[3.0, 3.0], [3.0, 3.0]]", "neg [[-3.0, -3.0], [-3.0, -3.0]]", "sum 12.0", "add_ [[4.0, 4.0], [4.0, 4.0]]", "item 16.0"])
+        at = ["op:mul.Tensor key:AutogradCPU kind:call", "op:neg key:AutogradCPU", "op:sum key:AutogradCPU", "op:add_.Tensor key:AutogradCPU", "op:item hit:2", "op:exp key:AutogradCPU"]
+        status, out, err = self.drive(program, at, [
+            "change kernel Meta", "change kernel CompositeImplicitAutograd", "change kernel CPU", "c",
+            "change return self", "c",
+            "change return full 7.5 like self", "change undo", "change return full 2", "i", "u", "change exclude CPU", "change return full 2", "c",
+            "change return zeros", "change return self", "c",
+            "change return 41.5", "c",
+            "change fallthrough", "change return full 0.5", "c"])
+        self.assertEqual(status, 0, err)
+        self.assertEqual(out.splitlines()[:6], ["mul [[3.0, 3.0], [3.0, 3.0]]", "neg [[3.0, 3.0], [3.0, 3.0]]", "sum 2.0", "add_ [[3.0, 3.0], [3.0, 3.0]]", "item 41.5", "exp [[0.5, 0.5], [0.5, 0.5]]"], err)
+        for words in ("it goes on as it would have", "what aten::sum returns is not known before it ran", "no kernel runs: it returns full 0.5", "returns the tensor that it was given to write: return self leaves it unwritten", "no kernel runs: it returns 41.5",
+                      "aten::mul.Tensor has no kernel registered at CompositeImplicitAutograd", "runs the kernel at ", "the kernel has run already: only its result can be changed", "returns full 2 instead of its result"):
+            self.assertIn(words, err)
+        told = self.rows("SELECT h.op, c.text, h.key, k.rule FROM change c JOIN hop h ON h.id = c.event LEFT JOIN event e ON e.id = c.event LEFT JOIN kernel k ON k.id = e.kernel ORDER BY c.rowid")
+        self.assertEqual([t[:2] for t in told], [("aten::mul.Tensor", "kernel Meta; kernel CPU"), ("aten::neg", "return self"), ("aten::sum", "return full 2"), ("aten::add_.Tensor", "return self"),
+                                                 ("aten::item", "return 41.5"), ("aten::exp", "fallthrough; return full 0.5")])
+        self.assertEqual([t[3] == "by hand" for t in told], [False, True, False, True, True, True])
+        # The results that are recorded are those that were returned.
+        total, inner = self.one("SELECT event FROM change WHERE text = 'return full 2'"), "SELECT r.tensor FROM result r JOIN event e ON e.id = r.event WHERE e.parent = ?"
+        now = self.rows("SELECT tensor FROM result WHERE event = ?", total)
+        self.assertEqual(len(now), 1)
+        self.assertNotIn(now[0], self.rows(inner, total))
+        self.assertEqual(self.one("SELECT count(*) FROM loss WHERE name = 'duplicate rows'"), 0)
+
+    def test_keys_of_the_thread(self):
+        """Held until cleared, also under guards, and only in this thread."""
+        program = self.script("""
+            import threading
+            w = torch.ones(2, requires_grad=True)
+            def work():
+                print("worker", (w * 2).requires_grad)
+            print("one", (w * 2).requires_grad)
+            print("two", (w * 3).requires_grad)
+            t = threading.Thread(target=work); t.start(); t.join()
+            w.detach()
+            print("three", (w * 4).requires_grad)
+        """)
+        status, out, err = self.drive(program, ["op:mul.Tensor key:AutogradCPU", "op:detach kind:call"], ["change thread exclude AutogradCPU", "change thread exclude AutogradCPU", "c", "c", "change thread clear", "change thread clear", "c"])
+        self.assertEqual((status, out), (0, "one True\ntwo False\nworker True\nthree True\n"), err)
+        self.assertIn("from its next call on AutogradCPU is excluded in this thread, until `thread clear`", err)
+        self.assertIn("AutogradCPU is excluded already", err)
+        self.assertRegex(self.peel("info", self.session), r"key sets: ([\d,]+) of \1 explained")
+
+    def test_a_missing_kernel_can_be_helped(self):
+        program = self.script("""
+            lib = torch.library.Library("mine", "DEF")
+            lib.define("f(Tensor x) -> Tensor")
+            lib.impl("f", lambda x: x * 2, "CPU")
+            x = torch.ones(2, device="meta")
+            print(tuple(torch.ops.mine.f(x).shape))
+        """)
+        status, out, err = self.drive(program, ["op:mine::f kind:missing_kernel"], ["change kernel Meta", "change exclude Meta", "change include CPU", "change return x", "c"])
+        self.assertEqual((status, out), (0, "(2,)\n"), err)
+        self.assertIn("Could not run 'mine::f' with arguments from the 'Meta' backend", err)
+        self.assertEqual(self.rows("SELECT h.kind, c.kind FROM change c JOIN hop h ON h.id = c.event"), [("redispatch_boxed", 4)])
+        self.assertIn("else the look-up would have raised", self.peel("why", self.session, str(self.one("SELECT event FROM change"))))
+
+    def test_wrong_changes(self):
+        status, _, err = self.drive(self.loop(), ["op:addmm key:AutogradCPU", "kind:backward_node"], [
+            "change", "change fly", "change exclude", "change exclude Nokey", "change exclude Autograd", "change include CPU", "change include BackendSelect", "change kernel CUDA",
+            "change return", "change return 3", "change return nothing", "change return None", "change return self, self", "change return zeros like", "change return full x", "change undo", "change thread", "change thread fly CPU",
+            "c 3", "change exclude CPU", "detach"])
+        self.assertEqual(status, 0, err)
+        for words in ("there is no change `fly`", "which key?", "there is no dispatch key Nokey", "Autograd is an alias", "CPU is in the set of this hop already", "falls through for aten::addmm: nothing would change",
+                      "return what?", "aten::addmm returns a tensor there: full 3 makes one", "nothing is no value: give an argument (self, mat1, mat2, beta, alpha)", "a result of type Tensor can't be None", "more were given",
+                      "full wants a number", "nothing was changed at this stop", "thread exclude KEY, thread include KEY, or thread clear", "here a node of the graph runs, which is no call"):
+            self.assertIn(words, err)
+        self.assertEqual(self.one("SELECT count(*) FROM change"), 0)
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ TensorHandle autograd(DispatchKeySet s, const TensorHandle& a, const TensorHandl
 }
 struct Nothing final : Observer {
   void begin(Hop&) override {}
-  void end(Hop&, const HopValues*) noexcept override {}
+  void end(Hop&, HopValues*) noexcept override {}
 };
 
 }  // namespace

@@ -19,6 +19,7 @@ struct Known {
   uint32_t epoch = 0;
   std::unordered_map<std::string, uint32_t> strings;
   std::unordered_map<const core::OperatorEntry*, KnownOp> ops;
+  uint32_t last_kernel = 0;
   std::unordered_map<const core::Kernel*, uint32_t> kernels;
   std::map<std::pair<const core::Kernel*, const core::OperatorEntry*>, uint32_t> shared_kernels;  // stand for several operators
   std::map<std::array<uint64_t, 3>, uint32_t> tls;
@@ -61,8 +62,7 @@ const char* rule_of(DispatchKey k) {
 }
 
 uint32_t define_kernel(uint32_t op, const core::Kernel& k, DispatchKey key, const char* rule) {
-  Known& all = known();
-  const size_t id = all.kernels.size() + all.shared_kernels.size() + 1;
+  const uint32_t id = ++known().last_kernel;
   auto d = def<wire::DefKernel>(DefKind::kKernel, id);
   d.op = op;
   d.key = static_cast<uint32_t>(key);
@@ -71,7 +71,7 @@ uint32_t define_kernel(uint32_t op, const core::Kernel& k, DispatchKey key, cons
   d.registered_at = intern(k.debug);
   d.fallthrough = k.function.is_fallthrough();
   arena().define(d);
-  return static_cast<uint32_t>(id);
+  return id;
 }
 
 uint32_t own_kernel(uint32_t op, const core::Kernel& k, DispatchKey key, const char* rule) {
@@ -86,12 +86,7 @@ uint32_t slot_kernel(const core::OperatorEntry& e, uint32_t op, int slot, Dispat
     case core::Provenance::kBackendFallback: return own_kernel(0, k, k.key == DispatchKey::Undefined ? key : k.key, "backend fallback");
     case core::Provenance::kAmbiguousAutogradOther: {
       uint32_t& id = known().shared_kernels[{&k, &e}];
-      if (!id) {
-        known().shared_kernels.erase({&k, &e});
-        const uint32_t fresh = define_kernel(op, k, key, core::to_string(core::Provenance::kAmbiguousAutogradOther));
-        known().shared_kernels[{&k, &e}] = fresh;
-        return fresh;
-      }
+      if (!id) id = define_kernel(op, k, key, core::to_string(core::Provenance::kAmbiguousAutogradOther));
       return id;
     }
     default: return own_kernel(op, k, k.key, rule_of(k.key));
@@ -206,8 +201,19 @@ uint32_t kernel_id(const core::OperatorEntry& e, const core::Kernel& k) {
   return shared == known().shared_kernels.end() ? 0 : shared->second;
 }
 
-uint32_t current_tls() {
+uint32_t define_stand_in(uint32_t op, DispatchKey key, std::string_view what) {
+  core::Kernel k;
+  k.debug = what;
+  return define_kernel(op, k, key, "by hand");
+}
+
+core::LocalKeys keys_of(const Thread& t) {
   const core::LocalKeys l = core::local_keys();
+  return {l.included | t.forced.included, l.excluded | t.forced.excluded};
+}
+
+uint32_t current_tls(const Thread& t) {
+  const core::LocalKeys l = keys_of(t);
   const uint64_t flags = (core::grad_state.grad_mode ? 1u : 0u) | (core::grad_state.inference_mode ? 2u : 0u);
   const auto [it, fresh] = known().tls.try_emplace({l.included.raw(), l.excluded.raw(), flags}, static_cast<uint32_t>(known().tls.size() + 1));
   if (fresh) {

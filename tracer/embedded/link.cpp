@@ -4,6 +4,7 @@
 
 #include "tracer/embedded/recorder.h"
 #include "tracer/wire/attach.h"
+#include "tracer/wire/interrupts.h"
 
 namespace peel::embedded {
 namespace {
@@ -46,6 +47,8 @@ Thread* open_thread() {
     return nullptr;
   }
   t->process_epoch = epoch;
+  t->control = memory.control;
+  t->ring_index = index;
   t->number = threads++;
   char name[16] = "";
   pthread_getname_np(pthread_self(), name, sizeof name);
@@ -69,6 +72,7 @@ bool share(std::string* why_not) {
 void after_fork_child() {
   const bool on = is_recording();
   core::set_observer(nullptr);
+  wire::Interrupts::forget();
   ++epoch;
   threads = 0;
   owner.let_go();
@@ -105,6 +109,8 @@ void start_recording() {
   memory.control->installed.store(1);
   core::set_observer(&recorder());
 }
+void stop_recording() { core::set_observer(nullptr); }
+bool peel_is_gone() { return peel_socket < 0 || gone(nullptr); }
 bool is_recording() { return core::observer() == &recorder(); }
 Detail detail() { return wanted; }
 wire::ArenaWriter& arena() { return definitions; }

@@ -49,12 +49,14 @@ void end_module() {
 std::string attach(const std::string& process_name, const std::string& python) {
   if (!getenv(wire::kSocketEnv)) return "";
   std::string why_not;
+  if (std::string wrong = take_whatif(getenv(wire::kWhatIfEnv)); !wrong.empty()) return wrong;
   if (!connect_to_peel(process_name.c_str(), &why_not)) return why_not;
   define_keys();
   fact("engine", "embedded");
   fact("engine_version", PEEL_VERSION);
   fact("python", python);
   start_recording();
+  if (Thread* t = this_thread()) begin_whatif(*t);
   return "";
 }
 
@@ -67,6 +69,9 @@ NB_MODULE(_C, m) {
   peel::core::python::bind(m);
   m.attr("__version__") = PEEL_VERSION;
   m.def("_attach", &attach, "Recording begins, when peel asks for it. Why not, or nothing.");
+  m.def("_is_recording", &is_recording);
+  m.def("_answers", [](nb::handle locals, nb::handle threads) { set_questions(locals.ptr(), threads.ptr()); },
+        "What answers questions about Python while a thread stands.");
   m.def("_begin_backward", [] { begin_span(peel::wire::SpanKind::kBackward, "backward", "", nullptr); });
   m.def("_end_backward", &end_span);
   m.def("_begin_module", &begin_module);

@@ -56,20 +56,36 @@ uint64_t fingerprint(const core::Stack& values) {
   return out;
 }
 
+void notice_nodes(Thread& t, const Frame& f) {
+  for (const core::Ref<core::Node>& n : f.nodes) t.noticed.nodes.push_back(n->name());
+}
+
+bool contradicts(const core::IValue& v) {
+  if (v.tag() != core::IValue::Tag::kTensor) return false;
+  const core::Tensor x(v.to_tensor().release());
+  return x.defined() && x.is_inference() && x.impl().requires_grad();
+}
+
 class Recorder final : public core::Observer {
  public:
   void begin(core::Hop& h) override;
-  void end(core::Hop&, const core::HopValues*) noexcept override;
+  void end(core::Hop&, core::HopValues*) noexcept override;
   void node_made(core::Node& n) override {
     Thread* t = thread();
     if (t && detail() == Detail::kStandard && !t->frames.empty()) t->frames.back().nodes.push_back(core::Ref<core::Node>(&n));
   }
   void node_begin(core::Node&) override;
   void node_end(core::Node&) noexcept override;
+  void wait_for(std::mutex& m) override {
+    PyThreadState* lock = PyGILState_Check() ? PyEval_SaveThread() : nullptr;
+    m.lock();
+    if (lock) PyEval_RestoreThread(lock);
+  }
   void allocated(const void* p, size_t bytes, core::Device d) noexcept override { memory(wire::MemoryAction::kAlloc, p, bytes, d); }
   void freed(const void* p, core::Device d) noexcept override { memory(wire::MemoryAction::kFreeCompleted, p, 0, d); }
 
  private:
+  static void record_begin(Thread&, core::Hop&);
   static Thread* thread() {
     Thread* t = this_thread();
     return t && t->process_epoch == process_epoch() ? t : nullptr;
@@ -106,21 +122,34 @@ class Recorder final : public core::Observer {
 void Recorder::begin(core::Hop& h) {
   Thread* t = thread();
   if (!t) return;
+  if (whatif_waits()) [[unlikely]] whatif_begins(*t);
+  record_begin(*t, h);
+  if (attention(*t) && t->frames.back().recorded) arrive(*t, wire::Phase::kBefore, &h);
+}
+
+void Recorder::record_begin(Thread& thread, core::Hop& h) {
+  Thread* t = &thread;
   const bool standard = detail() == Detail::kStandard, call = h.kind == core::HopKind::kCall || h.kind == core::HopKind::kCallBoxed;
+  if (call && (t->forced != core::LocalKeys{} || t->looks_again)) [[unlikely]] {
+    t->looks_again = false;
+    const core::LocalKeys l = keys_of(*t);
+    h.go_to(h.op->masks().apply((h.arguments | l.included) - l.excluded));
+  }
   const bool lacking = !h.kernel->function.valid();
   const uint32_t op = define_op(*h.op);
   const core::OperatorEntry* outer = t->frames.empty() ? nullptr : t->frames.back().op;
   const uint64_t outer_fingerprint = t->frames.empty() ? 0 : t->frames.back().fingerprint;
   Frame& f = open(*t, standard);
   f.op = h.op;
+  f.op_id = op;
   wire::Begin b{};
   b.head.a = op;
   b.keyset = h.set.raw();
   b.arg_keyset = call ? h.arguments.raw() : 0;
   b.kernel = lacking ? 0 : kernel_id(*h.op, *h.kernel);
-  b.tls = current_tls();
+  b.tls = current_tls(*t);
   b.stack = f.stack;
-  b.kind = lacking ? wire::HopKind::kMissingKernel : static_cast<wire::HopKind>(h.kind);
+  b.kind = f.kind = lacking ? wire::HopKind::kMissingKernel : static_cast<wire::HopKind>(h.kind);
   b.flags = standard ? uint8_t{0} : uint8_t{wire::kNoValues};
   b.key = static_cast<uint16_t>(h.key());
   f.recorded = put_begin(*t, b);
@@ -158,41 +187,54 @@ void Recorder::put_nodes(Thread& t, Frame& f, const core::Stack& results) {
   f.nodes.clear();
 }
 
-void Recorder::end(core::Hop& h, const core::HopValues* results) noexcept {
+void Recorder::end(core::Hop& h, core::HopValues* results) noexcept {
   Thread* t = thread();
   if (!t || t->frames.empty()) return;
   Frame& f = t->frames.back();
+  const bool attentive = f.recorded && attention(*t);
+  if (attentive) notice_nodes(*t, f);
+  f.raised = !results;
   if (f.recorded && detail() == Detail::kStandard) {
     core::Stack values;
     if (results) results->push(&values);
     put_nodes(*t, f, values);
     const core::FunctionSchema* schema = h.op->schema();
     for (uint32_t i = 0; schema && i < schema->returns.size() && i < values.size(); ++i) put_argument(*t, wire::place(i), values[i], schema->returns[i].type, true);
+    if (attentive) t->noticed.contradiction = std::ranges::any_of(values, contradicts);
     for (size_t i = f.written_first; i < t->written.size(); ++i) {
       const Written& w = t->written[i];
       put_plain(*t, wire::Write{{RecordKind::kWrite, 0, wire::place(w.position)}, identity(w.impl), identity(w.impl->storage.get()), w.before, version_of(*w.impl)});
     }
   }
-  if (f.recorded && !results && h.kernel->function.valid()) {
-    const Raised e = raised();
-    put_plain(*t, wire::Error{{RecordKind::kError, 0, intern(e.type)}, intern(e.message.substr(0, e.message.find('\n'))), 0});
+  if (f.recorded && !results && (attentive || h.kernel->function.valid())) {
+    Raised e = raised();
+    e.message.resize(std::min(e.message.find('\n'), e.message.size()));
+    if (h.kernel->function.valid()) put_plain(*t, wire::Error{{RecordKind::kError, 0, intern(e.type)}, intern(e.message), 0});
+    t->noticed.error_type = std::move(e.type), t->noticed.error_message = std::move(e.message);
   }
+  if (attentive) arrive(*t, wire::Phase::kAfter, &h, results);
   t->written.resize(f.written_first);
   if (f.recorded) put_end(*t, !results);
   t->frames.pop_back();
+  if (whatif_waits()) [[unlikely]] whatif_ends(*t);
 }
 
 void Recorder::node_begin(core::Node& n) {
   Thread* t = thread();
   if (!t) return;
   const bool standard = detail() == Detail::kStandard;
+  if (standard && whatif_waits()) [[unlikely]] whatif_begins(*t);
   Frame& f = open(*t, standard);
   wire::Begin b{};
-  b.tls = current_tls();
+  b.tls = current_tls(*t);
   b.stack = f.stack;
   b.kind = wire::HopKind::kBackwardNode;
   f.recorded = standard && put_begin(*t, b);
-  if (f.recorded) put_node_run(*t, n, graph_task);
+  f.run = &n;
+  f.kind = wire::HopKind::kBackwardNode;
+  if (!f.recorded) return;
+  put_node_run(*t, n, graph_task);
+  if (attention(*t)) arrive(*t, wire::Phase::kBefore, nullptr);
 }
 
 void Recorder::node_end(core::Node&) noexcept {
@@ -200,10 +242,15 @@ void Recorder::node_end(core::Node&) noexcept {
   if (!t || t->frames.empty()) return;
   Frame& f = t->frames.back();
   if (f.recorded) {
+    const bool attentive = attention(*t);
+    if (attentive) notice_nodes(*t, f);
     put_nodes(*t, f, {});
-    put_end(*t, std::uncaught_exceptions() > f.exceptions);
+    f.raised = std::uncaught_exceptions() > f.exceptions;
+    if (attentive) arrive(*t, wire::Phase::kAfter, nullptr);
+    put_end(*t, f.raised);
   }
   t->frames.pop_back();
+  if (whatif_waits()) [[unlikely]] whatif_ends(*t);
 }
 
 void Recorder::memory(wire::MemoryAction action, const void* block, size_t bytes, core::Device d) noexcept {

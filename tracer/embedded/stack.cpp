@@ -27,6 +27,19 @@ struct Stacks {
   std::unordered_map<Place, uint32_t, PlaceHash> ids;
 };
 
+// Of the user's own, or the engine's package and other libraries.
+bool is_own(std::string_view file) {
+  static const std::string& package = *new std::string([] {
+    PyObject* torch = PyImport_GetModule(PyUnicode_FromString("torch"));
+    PyObject* file = torch ? PyObject_GetAttrString(torch, "__file__") : nullptr;
+    const char* text = file ? PyUnicode_AsUTF8(file) : nullptr;
+    if (!text) PyErr_Clear();
+    const std::string path = text ? text : "/";
+    return path.substr(0, path.rfind('/') + 1);
+  }());
+  return !wire::is_library_file(file) && !file.starts_with(package);
+}
+
 int instruction_of(PyFrameObject* f) {
 #if PY_VERSION_HEX >= 0x030b0000
   return PyFrame_GetLasti(f);
@@ -83,6 +96,26 @@ uint32_t python_stack(const void* known, uint32_t known_id, const void** frame) 
     Py_DECREF(frames[n]);
   }
   return id;
+}
+
+wire::HopView::Place user_place(std::string* file) {
+  PyFrameObject* f = PyThreadState_GetFrame(PyThreadState_Get());
+  wire::HopView::Place place;
+  while (f && place.file.empty()) {
+    PyCodeObject* code = PyFrame_GetCode(f);
+    const char* name = PyUnicode_AsUTF8(code->co_filename);
+    if (!name) PyErr_Clear();
+    if (name && is_own(name)) {
+      *file = name;
+      place = {*file, PyFrame_GetLineNumber(f), reinterpret_cast<uintptr_t>(f), static_cast<uint64_t>(instruction_of(f))};
+    }
+    Py_DECREF(code);
+    PyFrameObject* outer = PyFrame_GetBack(f);
+    Py_DECREF(f);
+    f = outer;
+  }
+  Py_XDECREF(f);
+  return place;
 }
 
 }  // namespace peel::embedded

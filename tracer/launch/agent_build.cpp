@@ -22,7 +22,7 @@ namespace {
 using ProgressFunction = std::function<void(BuildProgress)>;
 
 constexpr const char* kCancelled = "building the agent was cancelled";
-constexpr const char* kBootstrapSource = "tracer/pytorch/sitecustomize.py";
+constexpr const char* kBootstrap[] = {"peel_questions.py", "sitecustomize.py"};  // of tracer/pytorch
 
 /// What generate.py wants compiled.
 struct Recipe {
@@ -62,9 +62,13 @@ Status write_sources(const std::string& root) {
 
 Status write_bootstrap(const std::string& folder) {
   if (Status made = make_folders(folder); !made) return made;
-  for (const SourceFile& s : agent_sources())
-    if (std::string(kBootstrapSource) == s.name) return write_file(folder + "/sitecustomize.py", std::string(s.text));
-  return Error{std::string("this peel was built without ") + kBootstrapSource + ": build it again"};
+  for (const std::string name : kBootstrap) {
+    const auto& all = agent_sources();
+    const auto source = std::find_if(all.begin(), all.end(), [&](const SourceFile& s) { return "tracer/pytorch/" + name == s.name; });
+    if (source == all.end()) return Error{"this peel was built without tracer/pytorch/" + name + ": build it again"};
+    if (Status written = write_file(folder + "/" + name, std::string(source->text)); !written) return written;
+  }
+  return {};
 }
 
 std::string last_line(const std::string& text) {

@@ -15,6 +15,7 @@
 
 #include <ATen/core/dispatch/Dispatcher.h>
 
+#include <functional>
 #include <mutex>
 #include <string>
 
@@ -112,6 +113,8 @@ bool finalizing();                         // Python ends: its lock can't be had
 
 // ---- define.cpp: definitions; each takes the mutex itself
 uint32_t intern(std::string_view);                    // string id
+std::string_view dtype_name(c10::ScalarType);         // as Python says it: float32
+std::string_view device_name(c10::DeviceType);        // cuda
 uint32_t intern_stack(uint32_t parent, std::string_view file, std::string_view function, uint32_t line);
 void define_keys();
 void fact(std::string_view key, std::string_view value);
@@ -156,6 +159,8 @@ void forget_standing();                                  // after fork, in the c
 void set_questions(PyObject* locals, PyObject* threads); // callables that give rows: tuples of str
 
 // ---- look.cpp: values of tensors, read from memory without a kernel
+using TensorTest = std::function<bool(uint32_t position, int64_t list_index, c10::TensorImpl*)>;
+bool any_tensor(const Held&, const TensorTest&);      // defined ones, in order, until the test is true
 void tell_tensors(const Held&, wire::AnswerRows&);
 
 /// Writes a record that has a time and nothing behind it; its size and time are filled in.

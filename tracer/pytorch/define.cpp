@@ -244,6 +244,34 @@ void fact(std::string_view key, std::string_view value) {
   arena().define(d);
 }
 
+namespace {
+constexpr int kDtypes = static_cast<int>(c10::ScalarType::NumOptions);
+/// PyTorch makes a new string each time, and throws for what has no name.
+template <class Name, class Nameless>
+std::vector<std::string> names_of(int count, Name&& name, Nameless&& nameless) {
+  std::vector<std::string> all;
+  for (int i = 0; i < count; i++) {
+    try {
+      all.push_back(name(i));
+    } catch (...) {
+      all.push_back(nameless(i));
+    }
+  }
+  return all;
+}
+}  // namespace
+
+std::string_view dtype_name(c10::ScalarType type) {
+  static const auto all = names_of(kDtypes, [](int i) { return c10::getDtypeNames(static_cast<c10::ScalarType>(i)).first; },
+                                   [](int i) { return c10::toString(static_cast<c10::ScalarType>(i)); });
+  return static_cast<size_t>(type) < all.size() ? all[static_cast<size_t>(type)] : std::string_view("?");
+}
+std::string_view device_name(c10::DeviceType type) {
+  static const auto all = names_of(c10::COMPILE_TIME_MAX_DEVICE_TYPES, [](int i) { return c10::DeviceTypeName(static_cast<c10::DeviceType>(i), true); },
+                                   [](int i) { return "device " + std::to_string(i); });
+  return static_cast<size_t>(type) < all.size() ? all[static_cast<size_t>(type)] : std::string_view("?");
+}
+
 void define_keys() {
   std::lock_guard<std::mutex> lock(definitions_mutex());
   using c10::DispatchKey;
@@ -264,22 +292,8 @@ void define_keys() {
     d.name = intern_locked(c10::toString(k));
     arena().define(d);
   }
-  for (int i = 0; i < static_cast<int>(c10::ScalarType::NumOptions); i++) {
-    std::string name = c10::toString(static_cast<c10::ScalarType>(i));
-    try {
-      name = c10::getDtypeNames(static_cast<c10::ScalarType>(i)).first;  // as Python says it: float32
-    } catch (...) {
-    }
-    name_locked(DefKind::kDtype, static_cast<uint32_t>(i), name);
-  }
-  for (int i = 0; i < c10::COMPILE_TIME_MAX_DEVICE_TYPES; i++) {
-    std::string name = "device " + std::to_string(i);
-    try {
-      name = c10::DeviceTypeName(static_cast<c10::DeviceType>(i), true);
-    } catch (...) {
-    }
-    name_locked(DefKind::kDevice, static_cast<uint32_t>(i), name);
-  }
+  for (int i = 0; i < kDtypes; i++) name_locked(DefKind::kDtype, static_cast<uint32_t>(i), dtype_name(static_cast<c10::ScalarType>(i)));
+  for (int i = 0; i < c10::COMPILE_TIME_MAX_DEVICE_TYPES; i++) name_locked(DefKind::kDevice, static_cast<uint32_t>(i), device_name(static_cast<c10::DeviceType>(i)));
   static const char* const kLayouts[] = {"strided", "sparse_coo", "sparse_csr", "mkldnn", "sparse_csc", "sparse_bsr", "sparse_bsc", "jagged"};
   for (uint32_t i = 0; i < 8; i++) name_locked(DefKind::kLayout, i, kLayouts[i]);
 }

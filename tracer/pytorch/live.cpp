@@ -1,42 +1,14 @@
 // Stops: what a hop looks like to breakpoints, and what its thread does while it stands (tracer/wire/stopping.h).
 #include <Python.h>
 #include <pthread.h>
-#include <signal.h>
 
 #include <cstdio>
 
 #include "tracer/pytorch/agent.h"
+#include "tracer/wire/interrupts.h"
 
 namespace peel::agent {
 namespace {
-
-// ---- Ctrl-C while threads stand: Python only notes it and would act when the hop returns, so they go on
-std::mutex g_standing_mutex;
-int g_standing = 0;
-struct sigaction g_before;
-std::atomic<uint32_t> g_interrupts{0};
-
-void on_interrupt(int signal, siginfo_t* info, void* context) {
-  g_interrupts.fetch_add(1);
-  if (g_before.sa_flags & SA_SIGINFO) return g_before.sa_sigaction(signal, info, context);
-  if (g_before.sa_handler != SIG_DFL && g_before.sa_handler != SIG_IGN) g_before.sa_handler(signal);
-}
-bool is_ours(const struct sigaction& a) { return a.sa_flags & SA_SIGINFO && a.sa_sigaction == &on_interrupt; }
-void watch_interrupts(bool on) {
-  std::lock_guard<std::mutex> lock(g_standing_mutex);
-  struct sigaction now;
-  if (on && g_standing++ == 0) {
-    if (sigaction(SIGINT, nullptr, &now) != 0 || is_ours(now)) return;
-    if (!(now.sa_flags & SA_SIGINFO) && (now.sa_handler == SIG_DFL || now.sa_handler == SIG_IGN)) return;
-    g_before = now;
-    now.sa_flags |= SA_SIGINFO;
-    now.sa_sigaction = &on_interrupt;
-    sigaction(SIGINT, &now, nullptr);
-  } else if (!on && --g_standing == 0) {
-    // another thread of the program may have set a handler meanwhile
-    if (sigaction(SIGINT, nullptr, &now) == 0 && is_ours(now)) sigaction(SIGINT, &g_before, nullptr);
-  }
-}
 
 PyObject *g_locals = nullptr, *g_threads = nullptr;
 
@@ -68,7 +40,7 @@ void ask_python(PyObject* function, wire::AnswerRows& rows) {
 
 class View final : public wire::HopView {
  public:
-  View(Thread* t, Frame* f, wire::Phase p) : t_(t), f_(f) {
+  View(Thread* t, Frame* f, wire::Phase p, const Held* held) : t_(t), f_(f), held_(held) {
     op_id = f->op ? f->op->id : 0;
     key = f->key;
     kind = f->kind;
@@ -113,6 +85,16 @@ class View final : public wire::HopView {
   }
   bool grad_mode() const override { return t_->autograd->get_grad_mode(); }
   bool inference_mode() const override { return t_->autograd->get_inference_mode(); }
+  bool any_argument(const std::function<bool(const wire::TensorArgument&)>& holds) const override {
+    return held_ && phase == wire::Phase::kBefore && any_tensor(*held_, [&](uint32_t, int64_t, c10::TensorImpl* i) {
+      if (i->is_wrapped_number_) return false;
+      const auto& sizes = i->sizes_and_strides_;
+      const bool sized = !i->has_symbolic_sizes_strides_;
+      const auto& d = i->device_opt_;
+      return holds({dtype_name(i->data_type_.toScalarType()), d ? device_name(d->type()) : "", d ? d->index() : -1,
+                    sized ? std::span(sizes.sizes_data(), sizes.size()) : std::span<const int64_t>(), sized, (flags_of(i) & wire::kRequiresGrad) != 0});
+    });
+  }
   std::span<const std::string_view> nodes() const override {
     if (!node_names_.empty()) return node_names_;
     if (f_->kind == wire::HopKind::kBackwardNode) {
@@ -144,6 +126,7 @@ class View final : public wire::HopView {
 
   Thread* t_;
   Frame* f_;
+  const Held* held_;
   mutable std::string text_, thread_, node_;
   mutable std::vector<std::string_view> node_names_;
   std::vector<uint64_t> written_;
@@ -156,19 +139,19 @@ class Host final : public wire::StopHost {
   Host(Thread* t, const Held* held, bool after) : t_(t), held_(held), after_(after) {}
   void give_way() override {
     if (after_) put_timed(t_, wire::Tick{{wire::RecordKind::kTick, 0, 0}, 0});  // so that the results may be read before the end is there
-    interrupts_ = g_interrupts.load();
-    watch_interrupts(true);
+    interrupts_ = wire::Interrupts::count();
+    wire::Interrupts::watch(true);
     PyThreadState* now = finalizing() ? nullptr : _PyThreadState_UncheckedGet();
     lock_ = now && now == PyGILState_GetThisThreadState() ? PyEval_SaveThread() : nullptr;
   }
   void take_back() override {
     if (lock_) PyEval_RestoreThread(lock_);
     lock_ = nullptr;
-    watch_interrupts(false);
+    wire::Interrupts::watch(false);
   }
   bool must_go_on() override {
     if (peel_is_gone()) stop_recording();
-    return g_detail.load() == kOff || g_interrupts.load() != interrupts_;
+    return g_detail.load() == kOff || wire::Interrupts::count() != interrupts_;
   }
   void answer(const wire::Question& q, wire::AnswerRows& rows) override {
     // What runs here is not the program's: it isn't recorded, and sees none of the state that the hop runs under.
@@ -177,6 +160,7 @@ class Host final : public wire::StopHost {
     const c10::impl::PODLocalDispatchKeySet were = keysets;
     const bool grad = t_->autograd->get_grad_mode(), inference = t_->autograd->get_inference_mode();
     if (q.ask == wire::Ask::kState) tell_state(rows);
+    if (q.ask == wire::Ask::kChange) rows.row({"no", "what happens next can be changed on the embedded engine only: record with --engine embedded"});
     t_->process_epoch = 0;
     keysets = {};
     c10::AutogradState::get_tls_state().set_grad_mode(false);
@@ -216,15 +200,14 @@ class Host final : public wire::StopHost {
 }  // namespace
 
 void arrive(Thread* t, Frame* f, wire::Phase phase, const Held* held) {
-  const View hop(t, f, phase);
+  const View hop(t, f, phase, held);
   Host host(t, held, phase == wire::Phase::kAfter);
   t->stopping.arrive(*t->control, t->ring_index, hop, host);
   if (phase == wire::Phase::kAfter) t->noticed.nodes.clear(), t->noticed.contradiction = false;
 }
 
 void forget_standing() {
-  new (&g_standing_mutex) std::mutex();
-  g_standing = 0;
+  wire::Interrupts::forget();
 }
 
 void set_questions(PyObject* locals, PyObject* threads) {

@@ -3,82 +3,15 @@
 #include <ATen/core/IListRef.h>
 #include <ATen/core/List.h>
 
-#include <charconv>
-#include <cmath>
-#include <complex>
-
 #include "tracer/pytorch/agent.h"
 #include "tracer/pytorch/thunk.h"
+#include "tracer/wire/statistics.h"
 
 namespace peel::agent {
 namespace {
 
-constexpr int64_t kMostElements = 1 << 22;  // looked at; a second at most
-constexpr int64_t kShown = 6;
-
-struct Seen {
-  int64_t count = 0, nan = 0, infinite = 0;
-  double least = INFINITY, most = -INFINITY, sum = 0;
-  std::string first;
-};
-
-std::string number_text(double x) {
-  char text[32];
-  const auto end = std::to_chars(text, text + sizeof text, x, std::chars_format::general, 6);
-  return std::string(text, end.ptr);
-}
-template <class T>
-std::string value_text(T x) {
-  if constexpr (std::is_same_v<T, bool>) return x ? "True" : "False";
-  else if constexpr (std::is_integral_v<T>) return std::to_string(x);
-  else return number_text(static_cast<double>(x));
-}
-
-template <class T>
-void see(Seen& s, T x) {
-  const double d = static_cast<double>(x);
-  s.count++;
-  if (std::isnan(d)) s.nan++;
-  else {
-    s.least = std::min(s.least, d), s.most = std::max(s.most, d);
-    if (std::isinf(d)) s.infinite++;
-    else s.sum += d;
-  }
-  if (s.count <= kShown) s.first += (s.first.empty() ? "" : ", ") + value_text(x);
-}
-template <class T>
-void see(Seen& s, c10::complex<T> x) {  // no order: only what is finite is counted
-  s.count++;
-  const double re = static_cast<double>(x.real()), im = static_cast<double>(x.imag());
-  if (std::isnan(re) || std::isnan(im)) s.nan++;
-  else if (std::isinf(re) || std::isinf(im)) s.infinite++;
-  if (s.count <= kShown) s.first += (s.first.empty() ? "" : ", ") + number_text(re) + (im < 0 || std::signbit(im) ? "" : "+") + number_text(im) + "j";
-}
-
-/// All elements in order, the last dimension fastest, up to kMostElements.
-template <class T>
-void see_all(Seen& s, const c10::TensorImpl* i, bool negative, bool conjugate) {
-  const T* data = static_cast<const T*>(i->storage_.unsafeGetStorageImpl()->data_ptr_.get()) + i->storage_offset_;
-  const auto dims = static_cast<int64_t>(i->sizes_and_strides_.size());
-  std::vector<int64_t> at(static_cast<size_t>(dims));
-  int64_t offset = 0;
-  for (int64_t left = std::min(i->numel_, kMostElements); left > 0; left--) {
-    T x = data[offset];
-    if constexpr (!std::is_same_v<T, bool>) if (negative) x = static_cast<T>(-x);
-    if constexpr (requires { x.imag(); }) if (conjugate) x = T(x.real(), -x.imag());
-    see(s, x);
-    for (int64_t d = dims; d-- > 0;) {
-      const int64_t stride = i->sizes_and_strides_.stride_at_unchecked(static_cast<size_t>(d));
-      offset += stride;
-      if (++at[static_cast<size_t>(d)] < i->sizes_and_strides_.size_at_unchecked(static_cast<size_t>(d))) break;
-      offset -= at[static_cast<size_t>(d)] * stride;
-      at[static_cast<size_t>(d)] = 0;
-    }
-  }
-}
-
 /// "" = seen.
-std::string look(const c10::TensorImpl* i, Seen& s) {
+std::string look(const c10::TensorImpl* i, wire::Seen& s) {
   using K = c10::DispatchKey;
   const auto ks = i->key_set_;
   const auto device = i->device_opt_;
@@ -91,93 +24,78 @@ std::string look(const c10::TensorImpl* i, Seen& s) {
   const c10::StorageImpl* storage = i->storage_.unsafeGetStorageImpl();
   if (!storage || !storage->data_ptr_.get()) return "it has no memory";
   const auto type = i->data_type_.toScalarType();
-  // Sizes and strides are believed only as far as they stay in the storage.
-  const size_t element = c10::elementSize(type);
-  __int128 low = i->storage_offset_, high = low;
-  for (size_t d = 0; d < i->sizes_and_strides_.size(); d++) {
-    const __int128 reach = static_cast<__int128>(i->sizes_and_strides_.size_at_unchecked(d) - 1) * i->sizes_and_strides_.stride_at_unchecked(d);
-    (reach < 0 ? low : high) += reach;
-  }
-  if (low < 0 || (high + 1) * static_cast<__int128>(element) > static_cast<__int128>(storage->nbytes())) return "its sizes reach beyond its storage";
+  const auto& geometry = i->sizes_and_strides_;
+  const size_t dims = geometry.size();
+  const int64_t *sizes = geometry.sizes_data(), *strides = geometry.strides_data();
+  if (!wire::stays_inside(sizes, strides, dims, i->storage_offset_, c10::elementSize(type), storage->nbytes())) return "its sizes reach beyond its storage";
   const bool neg = ks.has(K::Negative), conj = ks.has(K::Conjugate);
+  const auto see_all = [&]<class T>(const T*) {
+    wire::see_all(s, static_cast<const T*>(storage->data_ptr_.get()) + i->storage_offset_, sizes, strides, dims, neg, conj);
+    return "";
+  };
   switch (type) {
-    case c10::ScalarType::Float: see_all<float>(s, i, neg, conj); return "";
-    case c10::ScalarType::Double: see_all<double>(s, i, neg, conj); return "";
-    case c10::ScalarType::Half: see_all<c10::Half>(s, i, neg, conj); return "";
-    case c10::ScalarType::BFloat16: see_all<c10::BFloat16>(s, i, neg, conj); return "";
-    case c10::ScalarType::Long: see_all<int64_t>(s, i, neg, conj); return "";
-    case c10::ScalarType::Int: see_all<int32_t>(s, i, neg, conj); return "";
-    case c10::ScalarType::Short: see_all<int16_t>(s, i, neg, conj); return "";
-    case c10::ScalarType::Char: see_all<int8_t>(s, i, neg, conj); return "";
-    case c10::ScalarType::Byte: see_all<uint8_t>(s, i, neg, conj); return "";
-    case c10::ScalarType::Bool: see_all<bool>(s, i, neg, conj); return "";
-    case c10::ScalarType::ComplexFloat: see_all<c10::complex<float>>(s, i, neg, conj); return "";
-    case c10::ScalarType::ComplexDouble: see_all<c10::complex<double>>(s, i, neg, conj); return "";
+    case c10::ScalarType::Float: return see_all(static_cast<const float*>(nullptr));
+    case c10::ScalarType::Double: return see_all(static_cast<const double*>(nullptr));
+    case c10::ScalarType::Half: return see_all(static_cast<const c10::Half*>(nullptr));
+    case c10::ScalarType::BFloat16: return see_all(static_cast<const c10::BFloat16*>(nullptr));
+    case c10::ScalarType::Long: return see_all(static_cast<const int64_t*>(nullptr));
+    case c10::ScalarType::Int: return see_all(static_cast<const int32_t*>(nullptr));
+    case c10::ScalarType::Short: return see_all(static_cast<const int16_t*>(nullptr));
+    case c10::ScalarType::Char: return see_all(static_cast<const int8_t*>(nullptr));
+    case c10::ScalarType::Byte: return see_all(static_cast<const uint8_t*>(nullptr));
+    case c10::ScalarType::Bool: return see_all(static_cast<const bool*>(nullptr));
+    case c10::ScalarType::ComplexFloat: return see_all(static_cast<const c10::complex<float>*>(nullptr));
+    case c10::ScalarType::ComplexDouble: return see_all(static_cast<const c10::complex<double>*>(nullptr));
     default: return std::string("values of dtype ") + c10::toString(type) + " are not read";
   }
 }
 
 void tell(wire::AnswerRows& rows, size_t position, int64_t index, const c10::TensorImpl* i) {
-  if (!i || i == static_cast<const c10::TensorImpl*>(c10::UndefinedTensorImpl::singleton())) return;
-  char address[20];
-  *std::to_chars(address, address + sizeof address - 1, reinterpret_cast<uintptr_t>(i->storage_.unsafeGetStorageImpl()), 16).ptr = 0;
-  const std::string where = std::to_string(position), in_list = std::to_string(index);
-  Seen s;
-  if (const std::string why_not = look(i, s); !why_not.empty()) {
-    rows.row({where, in_list, address, why_not});
-    return;
-  }
-  const auto n = [](int64_t x) { return std::to_string(x); };
-  const bool ordered = s.least <= s.most;
-  const int64_t finite = s.count - s.nan - s.infinite;
-  rows.row({where, in_list, address, n(s.count), ordered ? number_text(s.least) : "", ordered ? number_text(s.most) : "",
-            ordered && finite ? number_text(s.sum / static_cast<double>(finite)) : "", n(s.nan), n(s.infinite), s.first + (i->numel_ > kShown ? ", ..." : "")});
-}
-
-void tell(wire::AnswerRows& rows, size_t position, Tag tag, const void* at) {
-  int64_t index = 0;
-  switch (tag) {
-    case Tag::kTensor: return tell(rows, position, -1, static_cast<const at::Tensor*>(at)->unsafeGetTensorImpl());
-    case Tag::kMaybeTensor:
-      if (const auto& x = *static_cast<const std::optional<at::Tensor>*>(at)) tell(rows, position, -1, x->unsafeGetTensorImpl());
-      return;
-    case Tag::kTensors:
-      for (const at::Tensor& x : *static_cast<const at::TensorList*>(at)) tell(rows, position, index++, x.unsafeGetTensorImpl());
-      return;
-    case Tag::kTensorRefs:
-      for (const at::Tensor& x : *static_cast<const at::ITensorListRef*>(at)) tell(rows, position, index++, x.unsafeGetTensorImpl());
-      return;
-    case Tag::kTensorVector:
-      for (const at::Tensor& x : *static_cast<const std::vector<at::Tensor>*>(at)) tell(rows, position, index++, x.unsafeGetTensorImpl());
-      return;
-    case Tag::kMaybeTensors: {
-      const auto& xs = *static_cast<const c10::List<std::optional<at::Tensor>>*>(at);
-      for (size_t k = 0; k < xs.size(); k++)
-        if (const std::optional<at::Tensor> x = xs.get(k)) tell(rows, position, static_cast<int64_t>(k), x->unsafeGetTensorImpl());
-      return;
-    }
-    default: return;
-  }
+  wire::Seen s;
+  const std::string why_not = look(i, s);
+  wire::tell(rows, position, index, reinterpret_cast<uintptr_t>(i->storage_.unsafeGetStorageImpl()), s, why_not, i->numel_);
 }
 
 }  // namespace
 
-void tell_tensors(const Held& held, wire::AnswerRows& rows) {
-  if (held.typed) {
-    for (uint32_t i = 0; i < held.typed->count; i++) tell(rows, i, held.typed->tags[i], held.typed->at[i]);
-    return;
-  }
-  for (size_t i = 0; i < held.count; i++) {
-    const c10::IValue& v = held.boxed[i];
-    if (v.isTensor()) tell(rows, i, -1, v.unsafeToTensorImpl());
-    else if (v.isList()) {
-      int64_t index = 0;
-      for (const auto& e : v.toListRef()) {
-        if (e.isTensor()) tell(rows, i, index, e.unsafeToTensorImpl());
-        index++;
+bool any_tensor(const Held& held, const TensorTest& test) {
+  const auto given = [&](uint32_t position, int64_t index, const at::Tensor& x) { return x.defined() && test(position, index, x.unsafeGetTensorImpl()); };
+  const auto among = [&](uint32_t position, const auto& xs) {
+    int64_t index = 0;
+    for (const at::Tensor& x : xs) if (given(position, index++, x)) return true;
+    return false;
+  };
+  for (uint32_t i = 0; held.typed && i < held.typed->count; i++) {
+    const void* at = held.typed->at[i];
+    bool found = false;
+    switch (held.typed->tags[i]) {
+      case Tag::kTensor: found = given(i, -1, *static_cast<const at::Tensor*>(at)); break;
+      case Tag::kMaybeTensor: if (const auto& x = *static_cast<const std::optional<at::Tensor>*>(at)) found = given(i, -1, *x); break;
+      case Tag::kTensors: found = among(i, *static_cast<const at::TensorList*>(at)); break;
+      case Tag::kTensorRefs: found = among(i, *static_cast<const at::ITensorListRef*>(at)); break;
+      case Tag::kTensorVector: found = among(i, *static_cast<const std::vector<at::Tensor>*>(at)); break;
+      case Tag::kMaybeTensors: {
+        const auto& xs = *static_cast<const c10::List<std::optional<at::Tensor>>*>(at);
+        for (size_t k = 0; k < xs.size() && !found; k++)
+          if (const std::optional<at::Tensor> x = xs.get(k)) found = given(i, static_cast<int64_t>(k), *x);
+        break;
       }
+      default: break;
     }
+    if (found) return true;
   }
+  const c10::TensorImpl* undefined = c10::UndefinedTensorImpl::singleton();
+  const auto boxed = [&](uint32_t position, int64_t index, const c10::IValue& v) { return v.isTensor() && v.unsafeToTensorImpl() != undefined && test(position, index, v.unsafeToTensorImpl()); };
+  for (uint32_t i = 0; i < held.count; i++) {
+    if (boxed(i, -1, held.boxed[i])) return true;
+    int64_t index = 0;
+    if (held.boxed[i].isList()) for (const auto& e : held.boxed[i].toListRef()) if (boxed(i, index++, e)) return true;
+  }
+  return false;
+}
+
+void tell_tensors(const Held& held, wire::AnswerRows& rows) {
+  any_tensor(held, [&](uint32_t position, int64_t index, c10::TensorImpl* i) { return tell(rows, position, index, i), false; });
 }
 
 }  // namespace peel::agent

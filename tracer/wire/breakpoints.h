@@ -7,10 +7,14 @@
 // Terms are known at different times: kOp, kKey, kKind once for all hops alike (remembered by shape), the rest of the first
 // group when the hop begins, those of the second when its kernel has run. A breakpoint with one of the second group stops
 // after the kernel, all others before.
+//
+// Terms about tensor arguments hold for one and the same tensor; a negated one says that there is no such tensor. They mean the
+// arguments as the hop got them: where the stop comes after the kernel, they were looked at when the hop began.
 #pragma once
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -27,12 +31,17 @@ enum class What : uint8_t {
   kHas,        // a key that the hop's set has
   kGrad,       // "on" or "off": grad mode
   kInference,  // the same: inference mode
+  kDtype,      // of a tensor argument: `float16`, a glob
+  kShape,      // `[2,3]`; `*` is any size
+  kDevice,     // `cuda`, `cuda:1`, a glob
+  kRequiresGrad,  // "on" or "off"
   kNode,       // from here on: after the kernel. A node was made (its name), or is run
   kError,      // the hop is left by an exception
   kWrite,      // a tensor was written; pattern: the storage's address in hexadecimal, none = any
   kFinding,    // an exception, or a result that contradicts itself
 };
 constexpr What kFirstAfter = What::kNode, kLastWhat = What::kFinding;
+constexpr bool of_argument(What w) { return w >= What::kDtype && w <= What::kRequiresGrad; }
 
 struct BreakTerm {
   What what;
@@ -51,6 +60,16 @@ struct Break {
   bool after(bool node_run = false) const {
     return std::any_of(terms.begin(), terms.end(), [&](const BreakTerm& t) { return t.what >= kFirstAfter && !(node_run && t.what == What::kNode); });
   }
+};
+
+/// A tensor among a hop's arguments.
+struct TensorArgument {
+  std::string_view dtype;   // as Python says it: float32
+  std::string_view device;  // cuda
+  int device_index = -1;    // -1 = none
+  std::span<const int64_t> sizes;
+  bool sized = true;        // false: its sizes are symbolic, or there are none
+  bool requires_grad = false;
 };
 
 /// A hop as breakpoints see it; both engines fill one in, with what costs something behind calls.
@@ -75,6 +94,9 @@ class HopView {
   virtual bool has_key(std::string_view pattern) const = 0;
   virtual bool grad_mode() const = 0;
   virtual bool inference_mode() const = 0;
+  /// Before the kernel: does `holds` hold for a tensor among the arguments, those in lists too? Undefined ones and numbers that
+  /// PyTorch wraps in a tensor (the 2 of x * 2) are none.
+  virtual bool any_argument(const std::function<bool(const TensorArgument&)>& /*holds*/) const { return false; }
   // after the kernel
   virtual std::span<const std::string_view> nodes() const { return {}; }
   virtual std::string_view error_type() const { return {}; }
@@ -91,6 +113,28 @@ inline std::string_view kind_text(HopKind k) {
   return static_cast<size_t>(k) < std::size(kNames) ? kNames[static_cast<size_t>(k)] : "";
 }
 
+/// Of a term about arguments, whether it is negated or not: does the tensor have it?
+inline bool argument_has(const BreakTerm& t, const TensorArgument& a) {
+  return std::any_of(t.patterns.begin(), t.patterns.end(), [&](const std::string& p) {
+    switch (t.what) {
+      case What::kDtype: return glob_match(p, a.dtype);
+      case What::kShape: return a.sized && shape_matches(p, a.sizes);
+      case What::kDevice: return device_matches(p, a.device, a.device_index);
+      default: return p == (a.requires_grad ? "on" : "off");
+    }
+  });
+}
+/// Do all terms about arguments hold? `any`: as HopView::any_argument.
+template <class Any>
+bool arguments_hold(std::span<const BreakTerm> terms, Any&& any) {
+  const auto asked = [](const BreakTerm& t, bool negated) { return of_argument(t.what) && t.negated == negated; };
+  const bool one = std::any_of(terms.begin(), terms.end(), [&](const BreakTerm& t) { return asked(t, false); });
+  if (one && !any([&](const TensorArgument& a) { return std::all_of(terms.begin(), terms.end(), [&](const BreakTerm& t) { return !asked(t, false) || argument_has(t, a); }); })) return false;
+  const bool none = std::any_of(terms.begin(), terms.end(), [&](const BreakTerm& t) { return asked(t, true); });
+  return !none || !any([&](const TensorArgument& a) { return std::any_of(terms.begin(), terms.end(), [&](const BreakTerm& t) { return asked(t, true) && argument_has(t, a); }); });
+}
+
+/// Of all terms but those about arguments.
 inline bool term_holds(const BreakTerm& t, const HopView& h) {
   const auto any = [&](auto&& matches) { return t.patterns.empty() || std::any_of(t.patterns.begin(), t.patterns.end(), matches); };
   const auto on = [&](bool state) { return any([&](const std::string& p) { return p == (state ? "on" : "off"); }); };
@@ -103,6 +147,10 @@ inline bool term_holds(const BreakTerm& t, const HopView& h) {
     case What::kHas: holds = any([&](const std::string& p) { return h.has_key(p); }); break;
     case What::kGrad: holds = on(h.grad_mode()); break;
     case What::kInference: holds = on(h.inference_mode()); break;
+    case What::kDtype:
+    case What::kShape:
+    case What::kDevice:
+    case What::kRequiresGrad: return true;
     case What::kError: holds = h.raised && any([&](const std::string& p) { return error_matches(p, h.error_type(), h.error_message()); }); break;
     case What::kFinding: holds = h.raised || h.contradiction(); break;
     case What::kLine:
@@ -188,14 +236,16 @@ class BreakSet {
  public:
   void set(std::vector<Break> breaks) {
     breaks_ = std::move(breaks);
-    all_ = after_ = after_run_ = 0;
+    all_ = after_ = after_run_ = argued_ = 0;
     for (const Break& b : breaks_) {
       all_ |= 1ull << b.slot;
+      if (std::any_of(b.terms.begin(), b.terms.end(), [](const BreakTerm& t) { return of_argument(t.what); })) argued_ |= 1ull << b.slot;
       if (b.after()) after_ |= 1ull << b.slot;
       if (b.after(true)) after_run_ |= 1ull << b.slot;
     }
     shapes_.fill({});
     visits_.fill({});
+    begun_.clear();
   }
   const Break* at(uint32_t slot) const {
     for (const Break& b : breaks_) if (b.slot == slot) return &b;
@@ -204,11 +254,17 @@ class BreakSet {
   /// Those that the hop satisfies and whose time is this phase.
   uint64_t match(const HopView& h) {
     const uint64_t after = h.kind == HopKind::kBackwardNode ? after_run_ : after_;
-    uint64_t left = of_shape(h) & (h.phase == Phase::kAfter ? after : ~after), hit = 0;
+    const uint64_t alike = of_shape(h);
+    uint64_t left = alike & (h.phase == Phase::kAfter ? after : ~after), hit = 0;
+    if (argued_ & after) {
+      if (h.phase == Phase::kBefore) look_ahead(h, alike & after & argued_);
+      else left &= ~argued_ | (h.depth < begun_.size() ? begun_[h.depth] : 0);
+    }
     for (; left; left &= left - 1) {
       const auto slot = static_cast<uint32_t>(__builtin_ctzll(left));
       const Break& b = *at(slot);
       if (!std::all_of(b.terms.begin(), b.terms.end(), [&](const BreakTerm& t) { return t.what <= What::kKind || term_holds(t, h); })) continue;
+      if (h.phase == Phase::kBefore && argued_ >> slot & 1 && !hold_arguments(b, h)) continue;
       if (b.flags & kPerVisit && !new_visit(visits_[slot], h)) continue;
       hit |= 1ull << slot;
     }
@@ -229,6 +285,16 @@ class BreakSet {
       if (std::all_of(b.terms.begin(), b.terms.end(), [&](const BreakTerm& t) { return t.what > What::kKind || term_holds(t, h); })) s.mask |= 1ull << b.slot;
     return s.mask;
   }
+  static bool hold_arguments(const Break& b, const HopView& h) {
+    return arguments_hold(b.terms, [&](const auto& holds) { return h.any_argument(holds); });
+  }
+  /// Whose arguments hold, of those that stop when the kernel has run.
+  void look_ahead(const HopView& h, uint64_t slots) {
+    if (h.depth >= begun_.size()) begun_.resize(h.depth + 1);
+    begun_[h.depth] = 0;
+    for (uint64_t left = slots; left; left &= left - 1)
+      if (hold_arguments(*at(static_cast<uint32_t>(__builtin_ctzll(left))), h)) begun_[h.depth] |= left & -left;
+  }
   /// Later in the same line of the same call, or deeper at the same place: the same visit.
   static bool new_visit(Visit& v, const HopView& h) {
     const HopView::Place at = h.place();
@@ -240,6 +306,8 @@ class BreakSet {
 
   std::vector<Break> breaks_;
   uint64_t all_ = 0, after_ = 0, after_run_ = 0;
+  uint64_t argued_ = 0;          // have terms about arguments
+  std::vector<uint64_t> begun_;  // by depth of the open hops: look_ahead
   std::array<Shape, 256> shapes_;
   std::array<Visit, kBreakpoints> visits_;
 };

@@ -66,7 +66,7 @@ enum class Ask : uint32_t {
   kLocals,     // row: name, type, text; a row of one field says which call the next ones are of
   kThreads,    // row: the operating system's id, name, "file:line function"
   kState,      // row: name, text: included, excluded (raw, hexadecimal), grad_mode, inference_mode, modes
-  kChange,     // embedded engine: `text` says what to change; row: what will happen
+  kChange,     // `text` says what to change; row: "yes" or "no", and what will happen or why it can't
 };
 struct Question {
   Ask ask;

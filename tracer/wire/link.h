@@ -29,6 +29,7 @@ constexpr const char* kAgentEnv = "PEEL_AGENT";     // path of the built agent l
 constexpr const char* kDetailEnv = "PEEL_DETAIL";   // keys | standard
 constexpr const char* kOnFullEnv = "PEEL_ON_FULL";  // wait (default) | drop
 constexpr const char* kRingEnv = "PEEL_RING_MIB";
+constexpr const char* kWhatIfEnv = "PEEL_WHATIF";   // embedded engine: what to change (sessions/whatif_run.h); only for `peel whatif --run`
 
 struct Hello {
   uint32_t magic, version;  // kMagic, kVersion of wire.h

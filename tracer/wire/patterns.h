@@ -1,6 +1,8 @@
 // How words match hops, the same for filters over recordings and for breakpoints in a running program.
 #pragma once
 #include <charconv>
+#include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -67,6 +69,29 @@ inline bool line_matches(std::string_view pattern, std::string_view file, int li
 
 inline bool error_matches(std::string_view pattern, std::string_view type, std::string_view message) {
   return glob_match(pattern, type) || glob_match("*" + std::string(pattern) + "*", message);
+}
+
+/// `[2,3]`, `[*,3]` (any size there), `[]`; blanks don't count.
+inline bool shape_matches(std::string_view pattern, std::span<const int64_t> sizes) {
+  size_t i = 0, at = 0;
+  while (at < pattern.size()) {
+    const char c = pattern[at];
+    if (c == '*' || (c >= '0' && c <= '9')) {
+      int64_t wanted = -1;
+      const char* end = c == '*' ? pattern.data() + at + 1 : std::from_chars(pattern.data() + at, pattern.data() + pattern.size(), wanted).ptr;
+      if (i >= sizes.size() || (c != '*' && sizes[i] != wanted)) return false;
+      ++i;
+      at = static_cast<size_t>(end - pattern.data());
+    } else {
+      ++at;
+    }
+  }
+  return i == sizes.size();
+}
+
+/// `cuda` finds cuda:0 and cuda:1, `cuda:1` one of them.
+inline bool device_matches(std::string_view pattern, std::string_view type, int index) {
+  return glob_match(pattern, type) || (index >= 0 && pattern.find(':') != pattern.npos && glob_match(pattern, std::string(type) + ":" + std::to_string(index)));
 }
 
 /// True for files that are nobody's program: site-packages, torch, the standard library, `<frozen ...>`.

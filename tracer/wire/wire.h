@@ -18,7 +18,7 @@
 namespace peel::wire {
 
 constexpr uint32_t kMagic = 0x4c454550;  // "PEEL"
-constexpr uint32_t kVersion = 3;
+constexpr uint32_t kVersion = 4;
 
 /// How a hop was entered. Values reach disk (table event_kind): never change one.
 enum class HopKind : uint8_t {
@@ -38,6 +38,7 @@ enum EventFlag : uint32_t {
   kInferredKind = 2,   // call or redispatch was inferred, not read off the return address
   kTruncated = 4,      // values or stack were cut to fit
   kNoValues = 8,       // recorded without arguments (--detail keys)
+  kChangedByHand = 16, // while its thread stood there: Changed
 };
 
 enum class RecordKind : uint16_t {
@@ -62,6 +63,7 @@ enum class RecordKind : uint16_t {
   kTick = 18,      // Tick: nothing but the time; what stands before it may be taken
   kSaved = 19,     // Saved: a variable that a node keeps for backward
   kGpuMemory = 20, // GpuMemory: memory that CUDA itself gave out or took back, on CUPTI's thread, after the fact
+  kChanged = 21,   // Changed: what a person changed at the innermost open hop while its thread stood there
 };
 
 /// Every record starts so. `words` counts the whole record, this header included.
@@ -188,6 +190,21 @@ struct Saved {  // a = string id of the name; followed by a Tensor with its size
   uint32_t list_index;   // + 1; 0 = not in a list
   uint32_t version;      // of the tensor when it was saved
   uint32_t flags;        // SavedFlag
+};
+
+enum ChangedWhat : uint8_t {
+  kChangedPath = 1,     // it goes on with this set, kernel and kind: those of its Begin were what it would have been
+  kChangedResults = 2,  // its results before this record were replaced: those that it returns follow
+};
+/// Published when the thread goes on. A hop may have two: before its kernel and after it.
+struct Changed {  // a = string id of what was said, as in `exclude AutogradCPU`
+  Head head;
+  uint64_t keyset, keyset_before;
+  uint32_t kernel, kernel_before;
+  uint16_t key, key_before;
+  HopKind kind, kind_before;
+  uint8_t what;  // ChangedWhat; 0 = only the thread's sets
+  uint8_t pad;
 };
 
 struct NodeRun {  // a = 0

@@ -56,6 +56,9 @@ def _record():
     why_not = _C._attach(program, sys.version.split()[0])
     if why_not:
         print("peel: not recorded: %s" % why_not, file=sys.stderr)
+    elif _C._is_recording():
+        from . import _questions
+        _C._answers(*_questions.answers(sys.modules["torch"]))
 
 
 _record()

@@ -17,7 +17,7 @@ class Log final : public Observer {
                     to_string(h.arguments) + (h.kernel->function.valid() ? "" : " missing") + " n=" + to_text(values.back()));
     if (change) change(h);
   }
-  void end(Hop& h, const HopValues* results) noexcept override {
+  void end(Hop& h, HopValues* results) noexcept override {
     Stack values;
     if (results) results->push(&values);
     lines.push_back("end " + std::string(to_string(h.key())) + (results ? " " + std::to_string(values.size()) : " raised"));

@@ -170,6 +170,7 @@ class FakeThread {
   bool write(uint32_t place, uint64_t impl, uint64_t storage, uint32_t before, uint32_t after) {
     return put(wire::Write{head(wire::RecordKind::kWrite, sizeof(wire::Write), place), impl, storage, before, after});
   }
+  bool change(const wire::Changed& c) { return put(c); }
   bool error(uint32_t type, uint32_t message) { return put(wire::Error{head(wire::RecordKind::kError, sizeof(wire::Error), type), message, 0}); }
   bool node(const FakeNode& n) {
     wire::Node r{};

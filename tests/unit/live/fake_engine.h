@@ -20,6 +20,7 @@ struct FakeView final : wire::HopView {
   bool grad = true, inference = false, mixed = false;
   std::vector<std::string_view> made;
   std::vector<uint64_t> storages;
+  std::vector<wire::TensorArgument> tensors;
 
   std::string_view op() const override { return name; }
   std::string_view key_name() const override { return key_text; }
@@ -28,6 +29,7 @@ struct FakeView final : wire::HopView {
   bool has_key(std::string_view pattern) const override { return wire::glob_match(pattern, key_text); }
   bool grad_mode() const override { return grad; }
   bool inference_mode() const override { return inference; }
+  bool any_argument(const std::function<bool(const wire::TensorArgument&)>& holds) const override { return std::any_of(tensors.begin(), tensors.end(), holds); }
   std::span<const std::string_view> nodes() const override { return made; }
   std::string_view error_type() const override { return type; }
   std::string_view error_message() const override { return message; }
