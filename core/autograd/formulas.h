@@ -58,6 +58,8 @@ Tensor prod_backward(const Tensor& grad, const Tensor& self, const Tensor& resul
 Tensor var_backward(const Tensor& grad, const Tensor& self, const Dims&, const Bound& correction, bool keepdim);
 Tensor std_backward(const Tensor& result, const Tensor& grad, const Tensor& self, const Dims&, const Bound& correction, bool keepdim);
 Tensor var_mean_backward(const Tensor& var, const Tensor& mean, const Tensor& self, const Dims&, const Bound& correction, bool keepdim);
+Tensor std_mean_backward(const Tensor& std, const Tensor& mean, const Tensor& self, const Tensor& result, const Dims&, const Bound& correction, bool keepdim);
+Tensor norm_backward(const Tensor& grad, const Tensor& self, const Bound& p, const Tensor& norm, Sizes dims, bool keepdim);
 Tensor vector_norm_backward(const Tensor& grad, const Tensor& self, const Scalar& ord, const Tensor& norm, const Dims&, bool keepdim);
 Tensor logsumexp_backward(const Tensor& grad, const Tensor& self, const Tensor& result, Sizes dims, bool keepdim);
 Tensor cumsum_backward(const Tensor& grad, int64_t dim);
@@ -86,6 +88,7 @@ std::vector<Tensor> cat_backward(const Tensor& grad, const std::vector<SizeVecto
 std::vector<Tensor> stack_backward(const Tensor& grad, int64_t dim, size_t count);
 Tensor index_backward(Tensor zeros, std::span<const std::optional<Tensor>> indices, const Tensor& grad);
 Tensor index_add_backward(const Tensor& grad, int64_t dim, const Tensor& index, const Tensor& source, const Scalar& alpha);
+Tensor index_copy_backward(const Tensor& grad, int64_t dim, const Tensor& index, const Tensor& source);
 Tensor repeat_backward(const Tensor& grad, Sizes repeats, Sizes);
 Tensor roll_backward(const Tensor& grad, Sizes shifts, Sizes dims);
 Tensor constant_pad_nd_backward(const Tensor& grad, Sizes pad);

@@ -116,6 +116,17 @@ Tensor var_mean_backward(const Tensor& var, const Tensor& mean, const Tensor& se
   return out.defined() ? add(out, of_mean) : of_mean;
 }
 
+Tensor std_mean_backward(const Tensor& std, const Tensor& mean, const Tensor& self, const Tensor& result, const Dims& dims, const Bound& correction, bool keepdim) {
+  Tensor out;
+  if (std.defined()) out = std_backward(result, std, self, dims, correction, keepdim);
+  if (!mean.defined()) return out;
+  const Tensor of_mean = mean_backward(mean, self.sizes(), dims, self.numel(), keepdim);
+  return out.defined() ? add(out, of_mean) : of_mean;
+}
+Tensor norm_backward(const Tensor& grad, const Tensor& self, const Bound& p, const Tensor& norm, Sizes dims, bool keepdim) {
+  return vector_norm_backward(grad, self, p.value_or(Scalar(2.0)), norm, SizeVector(dims.begin(), dims.end()), keepdim);
+}
+
 Tensor vector_norm_backward(const Tensor& grad, const Tensor& self, const Scalar& ord, const Tensor& norm, const Dims& dims, bool keepdim) {
   Tensor g = grad, n = norm;
   if (!keepdim && self.dim() != 0) {

@@ -94,6 +94,10 @@ Tensor index_add_backward(const Tensor& grad, int64_t dim, const Tensor& index, 
   return maybe_multiply(picked, alpha);
 }
 
+Tensor index_copy_backward(const Tensor& grad, int64_t dim, const Tensor& index, const Tensor& source) {
+  if (source.dim() > 0) return expand_as(index_select(grad, dim, index), source);
+  return index_select(grad, dim, squeeze(index, 0));
+}
 Tensor repeat_backward(const Tensor& grad, Sizes repeats, Sizes sizes) {
   if (std::ranges::find(repeats, 0) != repeats.end()) return zeros(sizes, grad.dtype(), Layout::Strided, grad.device());
   if (sizes.empty()) return sum(grad);

@@ -38,7 +38,7 @@ def node_apply(d):
             lines.append("  if (wanted(%d)) out[%d] = %s;" % (numbers[0], numbers[0], formula))
         else:
             lines += ["  if (%s) {" % wanted((numbers, formula, used)),
-                      "    const std::array<bool, %d> output_mask{%s};" % (len(numbers), ", ".join("wanted(%d)" % i for i in numbers)),
+                      "    [[maybe_unused]] const std::array<bool, %d> output_mask{%s};" % (len(numbers), ", ".join("wanted(%d)" % i for i in numbers)),
                       "    auto all = %s;" % formula]
             lines += ["    if (output_mask[%d]) out[%d] = std::get<%d>(all);" % (k, i, k) for k, i in enumerate(numbers)] + ["  }"]
     return "\n".join(lines) + "\n  return out;\n}\n"
@@ -159,8 +159,8 @@ def in_place_or_view(functions):
         out.append("%s %s(DispatchKeySet keys_, %s) {\n" % (f.result, f.id, f.parameters()))
         if f.written:
             out.append("  {\n    BelowADInplaceOrView below_;\n    %s;\n  }\n" % call)
-            out += ["  %s.impl().bump_version();\n" % a.name for a in f.written]
-            out.append("  return %s;\n}\n" % (f.written[0].name if len(f.returned) == 1 else "{%s}" % ", ".join(a.name for a in f.written)))
+            out += ["  for (const Tensor& t_ : %s) t_.impl().bump_version();\n" % a.name if a.list else "  %s.impl().bump_version();\n" % a.name for a in f.written]
+            out.append("}\n" if not f.returned else "  return %s;\n}\n" % (f.written[0].name if len(f.returned) == 1 else "{%s}" % ", ".join(a.name for a in f.written)))
         else:
             out.append("  auto result = [&] {\n    BelowADInplaceOrView below_;\n    return %s;\n  }();\n  return as_view(%s, std::move(result), %s);\n}\n"
                        % (call, f.viewed.name, "ViewKind::kNotDifferentiable" if f.base == "detach" else "ViewKind::kDifferentiable"))

@@ -56,7 +56,7 @@ def bindings(functions):
     for f in functions:
         if f.base.rstrip("_") in WITH_NUMBERS and f.overload in ("Scalar", "Scalar_mode"):
             continue
-        where = places(f)
+        where = places(f) - ({"kMethod"} if f.out else set())
         options = {"dtype", "layout", "device", "pin_memory"} <= {a.name for a in f.arguments}
         if options and "kFunction" in where:
             where.add("kFactory")

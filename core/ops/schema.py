@@ -26,7 +26,7 @@ def entries(path):
 
 
 PLAIN = {"int": "int64_t", "SymInt": "int64_t", "float": "double", "bool": "bool", "ScalarType": "ScalarType", "Layout": "Layout", "Device": "Device",
-         "MemoryFormat": "MemoryFormat", "str": "std::string_view"}
+         "MemoryFormat": "MemoryFormat", "str": "std::string_view", "Storage": "StorageRef"}
 HELD = {"std::string_view": "std::string", "std::optional<std::string_view>": "std::optional<std::string>", "Sizes": "SizeVector",
         "std::optional<Sizes>": "std::optional<SizeVector>", "std::span<const std::optional<Tensor>>": "SavedList"}
 
@@ -134,7 +134,7 @@ class Function:
     @property
     def viewed(self):
         """The argument that the result looks at."""
-        if self.written or not self.returned[0].startswith("Tensor("):
+        if self.written or not self.returned or not self.returned[0].startswith("Tensor("):
             return None
         return next((a for a in self.arguments if a.alias), None)
 

@@ -10,6 +10,17 @@ namespace peel::core {
 enum class Layout : int8_t { Strided };
 constexpr const char* schema_name(Layout) { return "Layout"; }
 
+/// A storage as an argument: of set_.
+using StorageRef = Ref<Storage>;
+template <>
+struct Boxing<StorageRef> {
+  using Held = StorageRef;
+  static Type type() { return {Type::Kind::kPlain, "Storage", {}}; }
+  static Held take(const IValue& v) { return Ref<Storage>(static_cast<Storage*>(v.to_object().get())); }
+  static IValue box(const StorageRef& s) { return IValue::object(s); }
+  static DispatchKeySet keys(const StorageRef&) { return {}; }
+};
+
 /// `bool[3]`: which results are wanted.
 template <size_t N>
 struct Boxing<std::array<bool, N>> {

@@ -25,7 +25,7 @@ Kind kind_of(const Type& t) {
   static const std::map<std::string, Kind> names = {
       {"Tensor", Kind::kTensor}, {"Scalar", Kind::kScalar}, {"int", Kind::kInt}, {"SymInt", Kind::kInt}, {"float", Kind::kFloat}, {"bool", Kind::kBool},
       {"str", Kind::kString}, {"ScalarType", Kind::kDtype}, {"Layout", Kind::kLayout}, {"Device", Kind::kDevice}, {"MemoryFormat", Kind::kFormat},
-      {"Generator", Kind::kGenerator}};
+      {"Generator", Kind::kGenerator}, {"Storage", Kind::kStorage}};
   const auto found = names.find(t.name);
   return found == names.end() ? Kind::kOther : found->second;
 }
@@ -33,7 +33,7 @@ Kind kind_of(const Type& t) {
 // As errors call it.
 const char* kind_text(Kind k) {
   static const char* const names[] = {"Tensor", "Number", "int", "float", "bool", "str", "torch.dtype", "torch.layout", "torch.device",
-                                      "torch.memory_format", "torch.Generator", "tuple of ints", "tuple of floats", "tuple of bools",
+                                      "torch.memory_format", "torch.Generator", "torch.Storage", "tuple of ints", "tuple of floats", "tuple of bools",
                                       "tuple of Tensors", "object"};
   return names[static_cast<int>(k)];
 }
@@ -66,7 +66,8 @@ bool fits(const Parameter& p, nb::handle h) {
     case Kind::kLayout: return nb::isinstance<LayoutName>(h);
     case Kind::kDevice: return nb::isinstance<Device>(h) || PyUnicode_Check(o);
     case Kind::kFormat: return nb::isinstance<FormatName>(h);
-    case Kind::kGenerator: return false;
+    case Kind::kGenerator: return nb::isinstance<GeneratorHandle>(h);
+    case Kind::kStorage: return nb::isinstance<StorageHolder>(h);
     case Kind::kInts: return (p.repeated && is_index(h)) || to_ints(h, nullptr);
     case Kind::kTensors: {
       if (!PyTuple_Check(o) && !PyList_Check(o)) return false;
@@ -114,6 +115,8 @@ IValue value_for(const Parameter& p, nb::handle h) {
       if (!parse_device(text, &d)) throw Error("Invalid device string: '" + text + "'");
       return IValue(d);
     }
+    case Kind::kGenerator: return IValue(nb::cast<GeneratorHandle>(h));
+    case Kind::kStorage: return IValue::object(nb::cast<StorageHolder>(h).storage);
     default: return box(h);
   }
 }
@@ -177,7 +180,7 @@ bool match(const Signature& s, const std::string& name, size_t positions_before,
     if (!fits(p, value)) {
       const std::string position = from_position ? "(position " + std::to_string(i + 1 + positions_before) + ") " : "";
       parsed->error = name + "(): argument '" + p.name + "' " + position + "must be " + kind_text(p.kind) + ", not " + type_text(value);
-      parsed->ours = p.kind == Kind::kGenerator || (is_tensor(value) && p.kind != Kind::kTensor && p.kind != Kind::kDtype);
+      parsed->ours = (is_tensor(value) && p.kind != Kind::kTensor && p.kind != Kind::kDtype);
       return false;
     }
     out->push_back(std::move(value));
@@ -226,6 +229,7 @@ Signature::Signature(const OperatorHandle& o) : op(o) { read_schema(false, true)
 
 void Signature::read_schema(bool method, bool numbers) {
   for (const Argument& a : op.schema().arguments) {
+    out |= a.keyword_only && a.alias && a.alias->write;
     if (method && a.name == "self") continue;
     Parameter p{kind_of(a.type), a.name == "self" && entry.valid() ? "input" : a.name};
     p.optional = a.type.kind == Type::Kind::kOptional;
@@ -271,14 +275,16 @@ void Function::refuse(const nb::args& args, const nb::kwargs& kwargs) const {
   const size_t count = nb::len(nb::handle(args)) + nb::len(nb::handle(kwargs));
   std::vector<const Signature*> plausible;
   bool ours = false;
+  const bool into = kwargs.contains("out");
   for (const Signature& s : signatures_) {
+    if (s.out && !into) continue;
     if (count >= s.required && count <= s.parameters.size()) plausible.push_back(&s);
     std::vector<nb::object> values;
     Parsed parsed;
     match(s, name_, 0, args, kwargs, &values, &parsed);
     ours |= parsed.ours;
   }
-  if (signatures_.size() == 1) plausible = {&signatures_[0]};
+  if (std::ranges::count_if(signatures_, [](const Signature& s) { return !s.out; }) == 1 && !into) plausible = {&*std::ranges::find_if(signatures_, [](const Signature& s) { return !s.out; })};
   std::string got;
   for (nb::handle a : args) got += (got.empty() ? "" : ", ") + type_text(a);
   for (auto [key, value] : kwargs) got += (got.empty() ? "" : ", ") + nb::cast<std::string>(key) + "=" + type_text(value);
@@ -294,7 +300,9 @@ void Function::refuse(const nb::args& args, const nb::kwargs& kwargs) const {
     throw TypeError(parsed.error);
   }
   std::string text = name_ + "() received an invalid combination of arguments - got (" + got + (nb::len(nb::handle(kwargs)) ? ", " : "") + "), but expected one of:\n";
-  for (const Signature& s : signatures_) text += " * " + s.text() + "\n";
+  for (const Signature& s : signatures_) {
+    if (!s.out) text += " * " + s.text() + "\n";
+  }
   throw TypeError(text);
 }
 

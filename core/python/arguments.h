@@ -16,7 +16,7 @@ namespace nb = nanobind;
 
 struct Parameter {
   enum class Kind : uint8_t {
-    kTensor, kScalar, kInt, kFloat, kBool, kString, kDtype, kLayout, kDevice, kFormat, kGenerator, kInts, kFloats, kBools, kTensors, kOther
+    kTensor, kScalar, kInt, kFloat, kBool, kString, kDtype, kLayout, kDevice, kFormat, kGenerator, kStorage, kInts, kFloats, kBools, kTensors, kOther
   } kind;
   std::string name;
   bool optional = false, keyword_only = false, number_allowed = false;
@@ -33,6 +33,7 @@ struct Signature {
   size_t positional = 0, required = 0;
   bool ints_may_be_spread = false;    // x.view(2, 3)
   bool factory = false;
+  bool out = false;                   // writes into a tensor that is given
   OperatorHandle op;
   KernelFunction entry;               // not valid: boxed
   std::string text() const;

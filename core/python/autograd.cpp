@@ -41,6 +41,10 @@ class KeyGuard {
  private:
   std::unique_ptr<Guard> guard_;
 };
+// Printing runs outside of functorch's levels.
+struct BelowFunctorch : ExcludeKeys {
+  BelowFunctorch() : ExcludeKeys(DispatchKeySet{DispatchKey::FuncTorchDynamicLayerFrontMode, DispatchKey::FuncTorchDynamicLayerBackMode}) {}
+};
 template <class T, class... A>
 void bind_guard(nb::module_& m, const char* name) {
   nb::class_<T>(m, name).def(nb::init<A...>()).def("__enter__", &T::enter).def("__exit__", &T::leave);
@@ -133,6 +137,7 @@ void bind_autograd(nb::module_& m) {
   bind_guard<InferenceGuard, bool>(m, "_InferenceMode");
   bind_guard<KeyGuard<BelowAutograd>>(m, "_AutoDispatchBelowAutograd");
   bind_guard<KeyGuard<BelowADInplaceOrView>>(m, "_AutoDispatchBelowADInplaceOrView");
+  bind_guard<KeyGuard<BelowFunctorch>>(m, "_DisableFuncTorch");
   bind_guard<Autocast, bool, DType, bool>(m, "_Autocast");
   m.def("_is_autocast_cpu", &autocast_enabled);
   m.def("_autocast_dtype", [] { return dtype_object(autocast_state().dtype); });

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <string_view>
 
 #include "core/autograd/history.h"
 #include "core/dispatch/error.h"
@@ -128,6 +129,19 @@ Tensor lifted(const Tensor& t) {
   return lift(t);
 }
 
+bool is_array(nb::handle);
+Tensor seen(nb::handle array);
+Tensor from_array(nb::handle array, std::optional<ScalarType> wanted, bool copy) {
+  static const NamedOperator<Tensor(const Tensor&, Device, ScalarType, bool, bool, std::optional<MemoryFormat>)> to_device("to", "device");
+  Tensor t;
+  {
+    const ExcludeKeys unseen(kUnseen | kTracked | DispatchKey::Tracer);
+    t = lifted(seen(array));
+  }
+  const ExcludeKeys below(kUnseen | kTracked);
+  return to_device(t, Device(), wanted.value_or(t.dtype()), false, copy, std::optional<MemoryFormat>());
+}
+
 Tensor new_tensor(nb::handle data, std::optional<nb::handle> dtype, nb::handle device, bool requires_grad, bool) {
   static const NamedOperator<Tensor&(Tensor&)> detach_("detach_");
   std::optional<ScalarType> type;
@@ -141,6 +155,8 @@ Tensor new_tensor(nb::handle data, std::optional<nb::handle> dtype, nb::handle d
                  "sourceTensor.detach().clone().requires_grad_(True), rather than torch.tensor(sourceTensor).", 1);
     t = ops::clone::call(ops::detach::call(tensor_of(data)));
     if (type && *type != t.dtype()) t = ops::to_dtype::call(t, *type);
+  } else if (is_array(data)) {
+    t = from_array(data, type, true);
   } else {
     t = from_data(data, type);
     t = lifted(t);
@@ -148,6 +164,24 @@ Tensor new_tensor(nb::handle data, std::optional<nb::handle> dtype, nb::handle d
   t = detach_(t);
   if (requires_grad) set_requires_grad(t, true);
   return t;
+}
+
+// NumPy's array: its memory as a tensor; the functions in Python know how.
+bool is_array(nb::handle h) {
+  const char* name = Py_TYPE(h.ptr())->tp_name;
+  return std::string_view(name) == "numpy.ndarray";
+}
+Tensor seen(nb::handle array) { return nb::cast<Tensor>(nb::module_::import_("torch._functions").attr("looks_at")(array)); }
+
+// torch.as_tensor of what is no tensor: without the copy of an array where the type fits.
+Tensor as_tensor(nb::handle data, nb::handle dtype, nb::handle device) {
+  std::optional<ScalarType> type;
+  if (!dtype.is_none()) type = nb::cast<DType>(dtype).type;
+  if (!device.is_none()) {
+    const Device d = PyUnicode_Check(device.ptr()) ? nb::cast<Device>(nb::module_::import_("torch").attr("device")(device)) : nb::cast<Device>(device);
+    if (d.type != 0) missing("torch.as_tensor on " + to_string(d));
+  }
+  return is_array(data) ? from_array(data, type, false) : lifted(from_data(data, type));
 }
 
 nb::object read(ScalarType type, const void* at) {
@@ -180,6 +214,7 @@ nb::object to_list(const Tensor& t) {
 void bind_data(nb::module_& m) {
   m.def("tensor", &new_tensor, nb::arg("data"), nb::kw_only(), nb::arg("dtype") = nb::none(), nb::arg("device") = nb::none(), nb::arg("requires_grad") = false,
         nb::arg("pin_memory") = false);
+  m.def("_as_tensor", &as_tensor, nb::arg("data"), nb::arg("dtype").none(), nb::arg("device").none());
   m.def("_values", &to_list, "Nested lists of a tensor's numbers, without a call of an operator.");
   m.def("_from_data", [](nb::handle data, const DType& type) { return lifted(from_data(data, type.type)); });
 }

@@ -10,7 +10,6 @@
 #include "core/python/tensor_methods.h"
 #include "core/python/tensor_object.h"
 #include "core/python/values.h"
-#include "kernels/cpu/random.h"
 
 namespace peel::core::python {
 namespace {
@@ -51,7 +50,7 @@ void bind(nb::module_& m) {
   bind_autograd(m);
   bind_function(m);
   bind_library(m);
-  m.def("_manual_seed", [](uint64_t seed) { kernels::manual_seed(seed); });
+  bind_memory(m);
 }
 
 }  // namespace peel::core::python

@@ -10,5 +10,7 @@ void bind_tensor_methods(nanobind::module_&);
 void bind_indexing(nanobind::module_&);
 /// torch.tensor(...), tolist().
 void bind_data(nanobind::module_&);
+/// Storages, memory of others, generators.
+void bind_memory(nanobind::module_&);
 
 }  // namespace peel::core::python

@@ -12,6 +12,7 @@ namespace nb = nanobind;
 struct DType { ScalarType type; };
 struct LayoutName { Layout layout; };
 struct FormatName { MemoryFormat format; };
+struct StorageHolder { Ref<Storage> storage; };  // torch.UntypedStorage stands on it
 
 /// The classes, their one object per dtype, layout and format, and `_set_classes`, by which Python hands over its own (Size, Tensor).
 void bind_values(nb::module_&);

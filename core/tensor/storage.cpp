@@ -55,9 +55,14 @@ void release(Allocator& a, void* memory, size_t bytes, Device d) {
 }  // namespace
 
 Storage::Storage(size_t bytes, Device d, Allocator& a) : data_(allocate(a, bytes, d)), bytes_(bytes), device_(d), allocator_(a) {}
-Storage::~Storage() { release(allocator_, data_, bytes_, device_); }
+Storage::Storage(void* memory, size_t bytes, Allocator& giver) : data_(memory), bytes_(bytes), device_(), allocator_(giver), borrowed_(true) {}
+Storage::~Storage() {
+  if (borrowed_) allocator_.release(data_, bytes_);
+  else release(allocator_, data_, bytes_, device_);
+}
 
 void Storage::resize(size_t bytes) {
+  if (borrowed_) throw Error("Trying to resize storage that is not resizable");
   void* memory = allocate(allocator_, bytes, device_);
   if (memory && data_) std::memcpy(memory, data_, std::min(bytes, bytes_));
   release(allocator_, data_, bytes_, device_);

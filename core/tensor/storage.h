@@ -21,6 +21,8 @@ Allocator& no_allocator();
 class Storage final : public RefCounted {
  public:
   Storage(size_t bytes, Device, Allocator&);
+  /// Memory that someone else made. No memory event tells of it, and it can't be resized; `giver` takes it back.
+  Storage(void* memory, size_t bytes, Allocator& giver);
   ~Storage() override;
   void* data() const { return data_; }
   size_t bytes() const { return bytes_; }
@@ -34,6 +36,7 @@ class Storage final : public RefCounted {
   size_t bytes_;
   Device device_;
   Allocator& allocator_;
+  bool borrowed_ = false;
 };
 
 }  // namespace peel::core

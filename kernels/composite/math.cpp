@@ -16,6 +16,11 @@ Tensor std_dim(const Tensor& self, std::optional<Sizes> dim, bool unbiased, bool
   return ops::std_correction::call(self, dim, unbiased ? 1 : 0, keepdim);
 }
 
+std::tuple<Tensor, Tensor> std_mean(const Tensor& self, bool unbiased) { return ops::std_mean_correction::call(self, {}, unbiased ? 1 : 0, false); }
+std::tuple<Tensor, Tensor> std_mean_dim(const Tensor& self, std::optional<Sizes> dim, bool unbiased, bool keepdim) {
+  return ops::std_mean_correction::call(self, dim, unbiased ? 1 : 0, keepdim);
+}
+
 Tensor& logsumexp_out(const Tensor& self, Sizes dim, bool keepdim, Tensor& out) {
   if (self.numel() == 0) {
     ops::sum_IntList_out::call(ops::exp::call(self), dim, keepdim, {}, out);

@@ -118,6 +118,18 @@ Tensor rand(Sizes size, Type dtype, LayoutArgument layout, DeviceArgument device
   Tensor out = ops::empty_memory_format::call(size, dtype, layout, device, pin);
   return ops::uniform_::call(out, 0, 1);
 }
+Tensor rand(Sizes size, const std::optional<GeneratorHandle>& generator, Type dtype, LayoutArgument layout, DeviceArgument device, Flag pin) {
+  Tensor out = ops::empty_memory_format::call(size, dtype, layout, device, pin);
+  return ops::uniform_::call(out, 0, 1, generator);
+}
+Tensor randn(Sizes size, const std::optional<GeneratorHandle>& generator, Type dtype, LayoutArgument layout, DeviceArgument device, Flag pin) {
+  Tensor out = ops::empty_memory_format::call(size, dtype, layout, device, pin);
+  return ops::normal_::call(out, 0, 1, generator);
+}
+Tensor normal(double mean, double std, Sizes size, const std::optional<GeneratorHandle>& generator, Type dtype, LayoutArgument layout, DeviceArgument device, Flag pin) {
+  Tensor out = ops::empty_memory_format::call(size, dtype, layout, device, pin);
+  return ops::normal_::call(out, mean, std, generator);
+}
 Tensor rand_like(const Tensor& self, Type dtype, LayoutArgument layout, DeviceArgument device, Flag pin, Format format) {
   Tensor out = ops::empty_like::call(self, dtype, layout, device, pin, format);
   return ops::uniform_::call(out, 0, 1);
@@ -133,6 +145,13 @@ Tensor randint(int64_t low, int64_t high, Sizes size, Type dtype, LayoutArgument
 Tensor randint(int64_t high, Sizes size, Type dtype, LayoutArgument layout, DeviceArgument device, Flag pin) {
   return randint(0, high, size, dtype, layout, device, pin);
 }
+Tensor randint(int64_t low, int64_t high, Sizes size, const std::optional<GeneratorHandle>& generator, Type dtype, LayoutArgument layout, DeviceArgument device, Flag pin) {
+  Tensor out = ops::empty_memory_format::call(size, dtype, layout, device, pin);
+  return ops::random__from::call(out, low, high, generator);
+}
+Tensor randint(int64_t high, Sizes size, const std::optional<GeneratorHandle>& generator, Type dtype, LayoutArgument layout, DeviceArgument device, Flag pin) {
+  return randint(0, high, size, generator, dtype, layout, device, pin);
+}
 Tensor randperm(int64_t n, const std::optional<GeneratorHandle>& generator, Type dtype, LayoutArgument layout, DeviceArgument device, Flag pin) {
   Tensor out = ops::empty_memory_format::call(SizeVector{n}, dtype, layout, device, pin);
   return ops::randperm_generator_out::call(n, generator, out);
@@ -140,7 +159,8 @@ Tensor randperm(int64_t n, const std::optional<GeneratorHandle>& generator, Type
 Tensor randperm(int64_t n, Type dtype, LayoutArgument layout, DeviceArgument device, Flag pin) {
   return randperm(n, std::nullopt, dtype, layout, device, pin);
 }
-Tensor& randperm_out(int64_t n, const std::optional<GeneratorHandle>&, Tensor& out) {
+Tensor& randperm_out(int64_t n, const std::optional<GeneratorHandle>& generator, Tensor& out) {
+  Generator& drawn = chosen(generator);
   if (n < 0) throw Error("n must be non-negative, got" + std::to_string(n));
   ops::scalar_tensor::call(n, out.dtype());  // stock's check that n fits
   ops::resize_::call(out, SizeVector{n});
@@ -149,7 +169,7 @@ Tensor& randperm_out(int64_t n, const std::optional<GeneratorHandle>&, Tensor& o
     T* data = out.data_as<T>();
     for (int64_t i = 0; i < n; ++i) data[i] = static_cast<T>(i);
     for (int64_t i = 0; i < n - 1; ++i) {
-      const auto z = static_cast<int64_t>(default_generator().next32() % static_cast<uint64_t>(n - i));
+      const auto z = static_cast<int64_t>(drawn.next32() % static_cast<uint64_t>(n - i));
       std::swap(data[i], data[z + i]);
     }
   });

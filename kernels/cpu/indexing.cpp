@@ -251,4 +251,72 @@ Tensor index_add(const Tensor& self, int64_t dim, const Tensor& index, const Ten
   return out;
 }
 
+namespace {
+
+// Slices of `self` at the places that a vector of indices names along `dim`: stock's iterator looks at both by as_strided.
+std::vector<int64_t> places_along(const char* op, const Tensor& self, int64_t d, const Tensor& index) {
+  check_index_type(op, index);
+  if (index.dim() > 1) throw Error("Index has to be a vector/scalar");
+  std::vector<int64_t> out = whole_numbers_of(index);
+  const int64_t size = self.dim() ? self.size(d) : 1;
+  for (int64_t& i : out) {
+    if (i < -size || i >= size) throw IndexError("index out of range in self");
+    if (i < 0) i += size;
+  }
+  return out;
+}
+Tensor slice_at(const Tensor& t, int64_t d, int64_t i) {
+  if (t.dim() == 0) return t;
+  SizeVector sizes(t.sizes().begin(), t.sizes().end()), strides(t.strides().begin(), t.strides().end());
+  const int64_t offset = t.storage_offset() + i * strides[static_cast<size_t>(d)];
+  sizes.erase(sizes.begin() + static_cast<ptrdiff_t>(d));
+  strides.erase(strides.begin() + static_cast<ptrdiff_t>(d));
+  return view_of(t, sizes, strides, offset);
+}
+void copy_at(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source) {
+  const int64_t d = wrap_dimension(dim, self.dim());
+  if (self.dtype() != source.dtype()) {
+    throw Error(std::string("index_copy_(): self and source expected to have the same dtype, but got (self) ") + to_string(self.dtype()) + " and (source) " + to_string(source.dtype()));
+  }
+  if (source.dim() > 0 && index.numel() != source.size(d)) {
+    throw IndexError("index_copy_(): Number of indices (" + std::to_string(index.numel()) + ") should be equal to source.size(dim) (" + std::to_string(source.size(d)) + ")");
+  }
+  const std::vector<int64_t> places = places_along("index_copy_", self, d, index);
+  for (size_t k = 0; k < places.size(); ++k) copy_elements(slice_at(self, d, places[k]), slice_at(source, d, static_cast<int64_t>(k)));
+}
+
+}  // namespace
+
+Tensor& index_fill_(Tensor& self, int64_t dim, const Tensor& index, const Scalar& value) {
+  const int64_t d = wrap_dimension(dim, self.dim());
+  if (index.dtype() != ScalarType::Long) throw IndexError("index_fill_(): Expected dtype int64 for index.");
+  const std::vector<int64_t> places = places_along("index_fill_", self, d, index);
+  if (self.numel() == 0 || places.empty()) return self;
+  ops::as_strided::call(self, self.sizes(), self.strides());
+  ops::as_strided::call(index, index.sizes(), index.strides());
+  with_any_type(self.dtype(), "index_fill_cpu", [&]<class T>(T) {
+    for (const int64_t i : places) {
+      const Tensor part = slice_at(self, d, i);
+      Walk<1> walk(part.sizes());
+      walk.set(0, part);
+      each<T>(walk, [v = as<T>(value)](T& o) { o = v; });
+    }
+  });
+  return self;
+}
+Tensor index_fill(const Tensor& self, int64_t dim, const Tensor& index, const Scalar& value) {
+  Tensor out = ops::clone::call(self, MemoryFormat::Preserve);
+  return ops::index_fill__int_Scalar::call(out, dim, index, value);
+}
+Tensor& index_copy_(Tensor& self, int64_t dim, const Tensor& index, const Tensor& source) {
+  copy_at(self, dim, index, source);
+  return self;
+}
+Tensor index_copy(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source) {
+  Tensor out = like(self);
+  ops::copy_::call(out, self);
+  copy_at(out, dim, index, source);
+  return out;
+}
+
 }  // namespace peel::kernels

@@ -142,4 +142,29 @@ Scalar local_scalar(const Tensor& self) {
   });
 }
 
+Tensor& set_(Tensor& self, StorageRef source, int64_t storage_offset, Sizes size, Sizes stride) {
+  if (storage_offset < 0) throw Error("Tensor: invalid storage offset " + std::to_string(storage_offset));
+  if (!stride.empty() && size.size() != stride.size()) {
+    throw Error("unequal size length (" + std::to_string(size.size()) + ") and stride length (" + std::to_string(stride.size()) + ")");
+  }
+  const SizeVector strides = stride.empty() ? contiguous_strides(size) : SizeVector(stride.begin(), stride.end());
+  int64_t reach = storage_offset + 1;
+  for (size_t d = 0; d < size.size(); ++d) reach += (size[d] - 1) * strides[d];
+  const auto bytes = static_cast<size_t>(element_count(size) == 0 ? 0 : reach) * element_size(self.dtype());
+  if (bytes > source->bytes()) source->resize(bytes);
+  TensorImpl& impl = self.impl();
+  impl.storage = source;
+  impl.offset = storage_offset;
+  impl.sizes.assign(size.begin(), size.end());
+  impl.strides = strides;
+  return self;
+}
+Tensor& set_(Tensor& self, StorageRef source) {
+  return set_(self, source, 0, SizeVector{static_cast<int64_t>(source->bytes() / element_size(self.dtype()))}, {});
+}
+Tensor& set_(Tensor& self, const Tensor& source) {
+  if (source.dtype() != self.dtype()) throw Error("set_: expected both tensors to have one dtype");
+  return set_(self, source.impl().storage, source.storage_offset(), source.sizes(), source.strides());
+}
+
 }  // namespace peel::kernels

@@ -207,6 +207,15 @@ Tensor& clamp_(Tensor& self, const std::optional<Scalar>& min, const std::option
   return self;
 }
 Tensor clamp_min(const Tensor& self, const Scalar& min) { return bounded("clamp_min_scalar_cpu", self, min, {}, {}, !is_floating(self.dtype())); }
+Tensor& clamp_min_(Tensor& self, const Tensor& min) {
+  Elementwise e({self, min}, self);
+  with_type(e.type(), "clamp_min", [&]<class T>(T) {
+    auto walk = e.walk<3>();
+    each<T, T, T>(walk, [](T& o, T x, T low) { o = static_cast<Math<T>>(x) != static_cast<Math<T>>(x) || static_cast<Math<T>>(x) > static_cast<Math<T>>(low) ? x : low; });
+  });
+  e.finish();
+  return self;
+}
 Tensor& clamp_min_(Tensor& self, const Scalar& min) {
   bounded("clamp_min_scalar_cpu", self, min, {}, self, !is_floating(self.dtype()));
   return self;

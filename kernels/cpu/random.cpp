@@ -5,6 +5,7 @@
 
 #include "kernels/cpu/walk.h"
 #include "ops_generated/kernels.h"
+#include "ops_generated/ops.h"
 
 namespace peel::kernels {
 
@@ -25,13 +26,16 @@ Generator& default_generator() {
   return g;
 }
 void manual_seed(uint64_t s) { default_generator().seed(s); }
+Generator& chosen(const std::optional<GeneratorHandle>& g) {
+  return g && g->defined() ? static_cast<GeneratorObject&>(*g->object()).generator : default_generator();
+}
 
 namespace {
 
 template <class T>
-T uniform() {
-  if constexpr (std::is_same_v<T, float>) return default_generator().uniform24();
-  else return default_generator().uniform53();
+T uniform(Generator& g) {
+  if constexpr (std::is_same_v<T, float>) return g.uniform24();
+  else return g.uniform53();
 }
 
 // Of 16 uniform numbers, 8 pairs.
@@ -47,29 +51,31 @@ void normal_16(T* data, double mean, double std) {
 
 }  // namespace
 
-Tensor& normal_(Tensor& self, double mean, double std, const std::optional<GeneratorHandle>&) {
+Tensor& normal_(Tensor& self, double mean, double std, const std::optional<GeneratorHandle>& generator) {
+  Generator& g = chosen(generator);
   if (std < 0) throw Error("normal expects std >= 0.0, but found std " + std::to_string(std));
   with_floating(self.dtype(), "normal_kernel_cpu", [&]<class T>(T) {
     const int64_t n = self.numel();
     if (n >= 16 && self.is_contiguous()) {
       T* data = self.data_as<T>();
-      for (int64_t i = 0; i < n; ++i) data[i] = uniform<T>();
+      for (int64_t i = 0; i < n; ++i) data[i] = uniform<T>(g);
       for (int64_t i = 0; i < n - 15; i += 16) normal_16(data + i, mean, std);
       if (n % 16 != 0) {  // the last 16 anew
         data += n - 16;
-        for (int64_t i = 0; i < 16; ++i) data[i] = uniform<T>();
+        for (int64_t i = 0; i < 16; ++i) data[i] = uniform<T>(g);
         normal_16(data, mean, std);
       }
       return;
     }
     Walk<1> walk(self.sizes());
     walk.set(0, self);
-    each<T>(walk, [&](T& o) { o = static_cast<T>(default_generator().normal() * std + mean); });
+    each<T>(walk, [&](T& o) { o = static_cast<T>(g.normal() * std + mean); });
   });
   return self;
 }
 
-Tensor& uniform_(Tensor& self, double from, double to, const std::optional<GeneratorHandle>&) {
+Tensor& uniform_(Tensor& self, double from, double to, const std::optional<GeneratorHandle>& generator) {
+  Generator& g = chosen(generator);
   if (from > to) {
     throw Error("uniform_ expects to return a [from, to) range, but found from=" + std::to_string(from) + " > to=" + std::to_string(to));
   }
@@ -77,21 +83,21 @@ Tensor& uniform_(Tensor& self, double from, double to, const std::optional<Gener
     Walk<1> walk(self.sizes());
     walk.set(0, self);
     const T low = static_cast<T>(from), high = static_cast<T>(to);
-    each<T>(walk, [&](T& o) { o = uniform<T>() * (high - low) + low; });
+    each<T>(walk, [&](T& o) { o = uniform<T>(g) * (high - low) + low; });
   });
   return self;
 }
 
 namespace {
 
-Tensor& whole_numbers(Tensor& self, int64_t from, int64_t to) {
+Tensor& whole_numbers(Tensor& self, int64_t from, int64_t to, Generator& g) {
   if (from >= to) throw Error("random_ expects 'from' to be less than 'to', but got from=" + std::to_string(from) + " >= to=" + std::to_string(to));
   const auto range = static_cast<uint64_t>(to) - static_cast<uint64_t>(from);
   with_type(self.dtype(), "random_from_to_kernel_cpu", [&]<class T>(T) {
     Walk<1> walk(self.sizes());
     walk.set(0, self);
     each<T>(walk, [&](T& o) {
-      const uint64_t drawn = range >= (uint64_t{1} << 28) ? default_generator().next64() : default_generator().next32();
+      const uint64_t drawn = range >= (uint64_t{1} << 28) ? g.next64() : g.next32();
       o = static_cast<T>(static_cast<int64_t>(drawn % range + static_cast<uint64_t>(from)));
     });
   });
@@ -100,19 +106,73 @@ Tensor& whole_numbers(Tensor& self, int64_t from, int64_t to) {
 
 }  // namespace
 
-Tensor& random_(Tensor& self, int64_t from, std::optional<int64_t> to, const std::optional<GeneratorHandle>&) {
+Tensor& random_(Tensor& self, int64_t from, std::optional<int64_t> to, const std::optional<GeneratorHandle>& generator) {
   if (!to) throw NotImplemented("The embedded engine has no random_ without an end yet; the program can be run on stock PyTorch (--engine pytorch).");
-  return whole_numbers(self, from, *to);
+  return whole_numbers(self, from, *to, chosen(generator));
 }
-Tensor& random_(Tensor& self, int64_t to, const std::optional<GeneratorHandle>&) { return whole_numbers(self, 0, to); }
+Tensor& random_(Tensor& self, int64_t to, const std::optional<GeneratorHandle>& generator) { return whole_numbers(self, 0, to, chosen(generator)); }
+// Any number of the type; of a floating one, any whole number that it holds exactly.
+Tensor& random_(Tensor& self, const std::optional<GeneratorHandle>& generator) {
+  Generator& g = chosen(generator);
+  with_type(self.dtype(), "random_kernel_cpu", [&]<class T>(T) {
+    Walk<1> walk(self.sizes());
+    walk.set(0, self);
+    each<T>(walk, [&](T& o) {
+      if constexpr (std::is_same_v<T, bool>) o = g.next32() & 1;
+      else if constexpr (std::is_same_v<T, double>) o = static_cast<T>(g.next64() % ((uint64_t{1} << 53) + 1));
+      else if constexpr (std::is_same_v<T, int64_t>) o = static_cast<T>(g.next64() & (~uint64_t{0} >> 1));
+      else if constexpr (std::is_integral_v<T>) o = static_cast<T>(g.next32() % (static_cast<uint32_t>(std::numeric_limits<T>::max()) + 1u));
+      else o = static_cast<T>(static_cast<float>(g.next32() % ((1u << (std::is_same_v<T, float> ? 24 : 8)) + 1)));
+    });
+  });
+  return self;
+}
 
-Tensor& bernoulli_(Tensor& self, double p, const std::optional<GeneratorHandle>&) {
+Tensor& bernoulli_(Tensor& self, double p, const std::optional<GeneratorHandle>& generator) {
+  Generator& g = chosen(generator);
   if (!(0 <= p && p <= 1)) throw Error("bernoulli_ expects p to be in [0, 1], but got p=" + std::to_string(p));
   // As stock where it doesn't use MKL's own generator, which it does on Intel's processors.
   with_type(self.dtype(), "bernoulli_scalar_cpu_", [&]<class T>(T) {
     Walk<1> walk(self.sizes());
     walk.set(0, self);
-    each<T>(walk, [&](T& o) { o = static_cast<T>(default_generator().uniform53() < p ? 1 : 0); });
+    each<T>(walk, [&](T& o) { o = static_cast<T>(g.uniform53() < p ? 1 : 0); });
+  });
+  return self;
+}
+// Each element by its own probability.
+Tensor& bernoulli_(Tensor& self, const Tensor& p, const std::optional<GeneratorHandle>& generator) {
+  Generator& g = chosen(generator);
+  const Tensor chances = ops::to_dtype_layout::call(p, {}, {}, Device(), {}, false, false, {});
+  with_type(self.dtype(), "bernoulli_tensor_cpu_self_", [&]<class T>(T) {
+    with_floating(chances.dtype(), "bernoulli_tensor_cpu_p_", [&]<class P>(P) {
+      Walk<2> walk(self.sizes());
+      walk.set(0, self);
+      walk.set(1, chances);
+      each<T, P>(walk, [&](T& o, P p_here) {
+        const auto chance = static_cast<Math<P>>(p_here);
+        if (!(0 <= chance && chance <= 1)) throw Error("Expected p_in >= 0 && p_in <= 1 to be true, but got false.  (Could this error message be improved?  If so, please report an enhancement request to PyTorch.)");
+        using Drawn = std::conditional_t<std::is_same_v<P, double>, double, float>;
+        o = static_cast<T>(uniform<Drawn>(g) < static_cast<Drawn>(chance) ? 1 : 0);
+      });
+    });
+  });
+  return self;
+}
+Tensor bernoulli(const Tensor& self, const std::optional<GeneratorHandle>& generator) {
+  Tensor out = ops::empty_like::call(self, {}, {}, {}, {}, MemoryFormat::Contiguous);
+  return ops::bernoulli__Tensor::call(out, self, generator);
+}
+Tensor bernoulli(const Tensor& self, double p, const std::optional<GeneratorHandle>& generator) {
+  Tensor out = ops::empty_like::call(self, {}, {}, {}, {}, MemoryFormat::Contiguous);
+  return ops::bernoulli__float::call(out, p, generator);
+}
+Tensor& exponential_(Tensor& self, double lambd, const std::optional<GeneratorHandle>& generator) {
+  if (lambd <= 0) throw Error("exponential_ expects lambda > 0.0, but found lambda=" + std::to_string(lambd));
+  Generator& g = chosen(generator);
+  with_floating(self.dtype(), "exponential_cpu", [&]<class T>(T) {
+    Walk<1> walk(self.sizes());
+    walk.set(0, self);
+    each<T>(walk, [&](T& o) { o = static_cast<T>(-1.0 / lambd * std::log1p(-g.uniform53())); });
   });
   return self;
 }

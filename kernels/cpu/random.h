@@ -4,6 +4,8 @@
 #include <optional>
 #include <random>
 
+#include "core/dispatch/reference.h"
+
 namespace peel::kernels {
 
 class Generator {
@@ -27,8 +29,15 @@ class Generator {
   std::mt19937 twister_;
   std::optional<double> next_normal_;
 };
+/// One that a program made: torch.Generator().
+struct GeneratorObject final : core::KeyedObject {
+  explicit GeneratorObject(uint64_t seed) : generator(seed) { keys = core::DispatchKey::CPU; }
+  Generator generator;
+};
 /// Of the process; seeded with 67280421310721 at first. Not for several threads at once.
 Generator& default_generator();
 void manual_seed(uint64_t);
+/// The one that a call names, else the process's.
+Generator& chosen(const std::optional<core::GeneratorHandle>&);
 
 }  // namespace peel::kernels

@@ -94,6 +94,20 @@ std::tuple<Tensor, Tensor> var_mean(const Tensor& self, std::optional<Sizes> dim
   return {var, mean};
 }
 
+std::tuple<Tensor, Tensor> std_mean(const Tensor& self, std::optional<Sizes> dim, const std::optional<Scalar>& correction, bool keepdim) {
+  need_floating("std_mean", self);
+  auto [spread, mean] = var_mean(self, dim, correction, keepdim);
+  with_floating(self.dtype(), "std_cpu", [&]<class T>(T) {
+    for (int64_t i = 0; i < spread.numel(); ++i) spread.template data_as<T>()[i] = static_cast<T>(std::sqrt(static_cast<Math<T>>(spread.template data_as<T>()[i])));
+  });
+  return {spread, mean};
+}
+Tensor norm(const Tensor& self, const std::optional<Scalar>& p, Sizes dim, bool keepdim) {
+  const auto gone = named_dims(dim, self.dim());
+  Tensor out = empty(reduced_shape(self.sizes(), gone, keepdim), self.dtype(), self.device());
+  return ops::linalg_vector_norm_out::call(self, p.value_or(Scalar(2.0)), dim, keepdim, std::nullopt, out);
+}
+
 Tensor linalg_vector_norm(const Tensor& self, const Scalar& ord, std::optional<Sizes> dim, bool keepdim, std::optional<ScalarType> dtype) {
   if (!is_floating(self.dtype()) && !is_complex(self.dtype())) {
     throw Error(std::string("linalg.vector_norm: Expected a floating point or complex tensor as input. Got ") + to_string(self.dtype()));

@@ -1,11 +1,17 @@
 """Programs on both engines. `peel record --engine embedded` and a recording of stock PyTorch, hop by hop: operator, kind, key, key set, union over the
 arguments, thread-local state, nodes and their runs; and what the program prints, numbers to 1e-5. PROGRAMS says for each program what to expect:
-that the two are equal, or what the embedded engine lacks, which the program must then name in one clean sentence."""
+that the two are equal, or what the embedded engine lacks, which the program must then name in one clean sentence, the last line that it writes.
+Stock runs all programs in one recorded process, the embedded engine each in its own.
+
+    embedded.py [--try NAME...]
+"""
 import glob
+import json
 import os
 import re
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 
 import engine_rows
 import harness
@@ -17,36 +23,64 @@ class OnlyPrints(str):
     """The hops differ, for this reason; what is printed is the same."""
 
 
+class Caught(str):
+    """What is lacking, where the program catches the error and goes on: a line that it prints."""
+
+
 HERE = os.path.dirname(os.path.abspath(__file__))
-# Program -> EQUAL, OnlyPrints, or what is lacking as the engine's sentence names it.
+# Program -> EQUAL, OnlyPrints, Caught, or what is lacking as the engine's sentence names it.
 PROGRAMS = {
     "assets/grad_modes": EQUAL,
     "assets/train_step": EQUAL,
-    "assets/custom_op": "torch.from_numpy",
+    "assets/custom_op": EQUAL,
     "programs/autocast": "torch.nn.MultiheadAttention",
-    "programs/cnn": "torch.save",
+    "programs/cnn": EQUAL,
     "programs/compile_eager": "torch._dynamo",
     "programs/compile_inductor": "torch.compile",
     "programs/complex_conj": "normal_kernel_cpu for complex64",
-    "programs/custom_function": "torch.utils",
+    "programs/custom_function": "torch.utils.checkpoint",
     "programs/dispatch_mode": "module torch._subclasses",
     "programs/exceptions": "torch.quantize_per_tensor",
     "programs/lstm": "module torch.nn.utils.rnn",
-    "programs/small_things": "torch.Generator() beside the default one",
+    "programs/small_things": "Tensor.to(torch.float16)",
     "programs/sparse": "torch.sparse_coo_tensor",
     "programs/threads": EQUAL,
-    "programs/transformer": "torch.nn.TransformerEncoderLayer",
-    "programs/views_inplace": "torch.mul(Tensor, int, out=Tensor)",
+    "programs/transformer": EQUAL,
+    "programs/views_inplace": EQUAL,
     "programs/vmap_grad": "module torch.func",
-    "embedded/printing": OnlyPrints("printing a tensor calls no operator here"),
 }
-FOLDERS = {"assets": harness.PROGRAMS, "programs": os.path.join(HERE, "programs"), "embedded": os.path.join(HERE, "embedded")}
-for own in sorted(glob.glob(os.path.join(FOLDERS["embedded"], "*.py"))):
-    PROGRAMS.setdefault("embedded/" + os.path.basename(own)[:-3], EQUAL)
+FOLDERS = {"assets": harness.PROGRAMS, "questions": os.path.join(harness.PROGRAMS, "questions"), "programs": os.path.join(HERE, "programs"),
+           "embedded": os.path.join(HERE, "embedded"), "unseen": os.path.join(HERE, "embedded", "unseen")}
+for folder in ("questions", "embedded", "unseen"):
+    for own in sorted(glob.glob(os.path.join(FOLDERS[folder], "*.py"))):
+        PROGRAMS.setdefault(folder + "/" + os.path.basename(own)[:-3], EQUAL)
 
 SENTENCE = re.compile(r"The embedded engine has no (.*) yet; the program can be run on stock PyTorch \(--engine pytorch\)\.")
 NUMBER = re.compile(r"-?0x[01]\.[0-9a-f]+p[+-]\d+|-?\d+\.?\d*(?:e[+-]?\d+)?")
 ADDRESS = re.compile(r"0x[0-9a-f]{6,}")
+# Each program between two calls of an operator that no program makes so; as if it were the first of its process.
+STOCK = '''
+import contextlib, gc, io, json, runpy, sys, threading, torch, traceback, warnings
+def mark(t=torch.ones(1)):
+    torch.result_type(t, 1)
+results = open(sys.argv[1], "w")
+before = set(sys.modules)
+for path in json.load(open(sys.argv[2])):
+    torch.default_generator.manual_seed(67280421310721)
+    torch.set_printoptions(profile="default")
+    out, error = io.StringIO(), ""
+    sys.argv = [path]
+    with warnings.catch_warnings(), contextlib.redirect_stdout(out):
+        mark()
+        try:
+            runpy.run_path(path, run_name="__main__")
+        except BaseException:
+            error = traceback.format_exc()
+        torch.set_grad_enabled(True)
+        mark()
+    gc.collect()
+    results.write(json.dumps([error, out.getvalue()]) + "\\n")
+'''
 
 
 def parts(text):
@@ -64,13 +98,28 @@ def printed_differences(ours, theirs):
     return ["printed: embedded %r, stock %r" % (x, y) for x, y in zip(a, b) if abs(x - y) > 1e-5 * max(1, abs(y))][:3]
 
 
-def by_thread(path):
+def by_thread(all_rows):
     """The rows of each thread. Threads have no names that both engines share: beside the main one they go by what they did."""
     rows = {}
-    for row in engine_rows.stock(path):
+    for row in all_rows:
         rows.setdefault(row.thread, []).append(row)
     others = sorted((all for name, all in rows.items() if name != "main"), key=lambda all: [r.text() for r in all])
     return {"main": rows.get("main", []), **{"thread %d" % i: all for i, all in enumerate(others)}}
+
+
+def segments(rows):
+    """What lies between two marks, threads that ran meanwhile included."""
+    out, current = [], None
+    for r in rows:
+        if r.depth == 0 and r.thread == "main" and r.op == "aten::result_type.Scalar":
+            if current is not None:
+                out.append(current)
+                current = None
+            else:
+                current = []
+        elif current is not None:
+            current.append(r)
+    return out
 
 
 def path_of(name):
@@ -78,65 +127,111 @@ def path_of(name):
     return os.path.join(FOLDERS[folder], program + ".py")
 
 
-def embedded(path, program):
-    return harness.run([harness.peel(), "record", "--engine", "embedded", "-o", path, program])
+def stock(names, folder):
+    """{name: (error, what was printed, rows)}"""
+    script, facts, paths, session = (os.path.join(folder, n) for n in ("stock.py", "facts", "paths.json", "stock.peel"))
+    with open(script, "w") as f:
+        f.write(STOCK)
+    with open(paths, "w") as f:
+        json.dump([path_of(n) for n in names], f)
+    status, _, err = harness.record(session, [script, facts, paths])
+    if status != 0:
+        raise AssertionError("stock's recording of the programs ended with %d: %s" % (status, err[-2000:]))
+    told, rows = [json.loads(line) for line in open(facts)], segments(engine_rows.stock(session))
+    assert len(told) == len(rows) == len(names), (len(told), len(rows), len(names))
+    return {n: (error, out, r) for n, (error, out), r in zip(names, told, rows)}
 
 
-def check_lacking(name, lacking, folder):
-    status, out, err = embedded(os.path.join(folder, "lacking.peel"), path_of(name))
-    found = SENTENCE.findall(out + err)  # a program may catch some and go on
-    if status == 0 and not found:
+def embedded(path, name):
+    return harness.run([harness.peel(), "record", "--engine", "embedded", "-o", path, path_of(name)], env=harness.environment(PYTHONPATH=NUMPY))
+
+
+def last_line(err):
+    lines = [line for line in err.splitlines() if line.strip() and not line.startswith("peel: ")]
+    return lines[-1] if lines else ""
+
+
+def check_lacking(name, lacking, run):
+    status, out, err = run
+    last = SENTENCE.search(last_line(err))
+    if isinstance(lacking, Caught):
+        return [] if lacking in SENTENCE.findall(out) else ["listed as saying that it lacks %s, but it says %s" % (lacking, SENTENCE.findall(out))]
+    if status == 0:
         return ["listed as lacking %s, but it ran to its end: compare it (--try %s)" % (lacking, name)]
-    if not found:
+    if not last:
         return ["ended with %d without the sentence that names what is missing: %s" % (status, err[-600:])]
-    return [] if lacking in found else ["listed as lacking %s, but it says %s" % (lacking, ", ".join(found))]
+    return [] if last[1] == lacking else ["listed as lacking %s, but it says %s" % (lacking, last[1])]
 
 
-def check_equal(name, folder):
-    """(problems, rows compared)."""
-    sides = {}
-    for engine in ("embedded", "stock"):
-        path = os.path.join(folder, engine + ".peel")
-        sides[engine] = embedded(path, path_of(name)) if engine == "embedded" else harness.record(path, [path_of(name)])
-        if sides[engine][0] != 0:
-            return ["on %s it ended with %d: %s" % (engine, sides[engine][0], sides[engine][2][-600:])], 0
-    problems = printed_differences(sides["embedded"][1], sides["stock"][1])
-    if isinstance(PROGRAMS[name], OnlyPrints):
-        return problems, 0
-    ours, theirs = (by_thread(os.path.join(folder, engine + ".peel")) for engine in ("embedded", "stock"))
+def check_equal(name, run, theirs, session):
+    """(problems of what is printed, problems of hops, rows compared)."""
+    error, printed, rows = theirs
+    if error or run[0] != 0:
+        return ["on %s: %s" % (("stock", error[-600:]) if error else ("embedded", run[2][-700:]))], [], 0
+    problems = printed_differences(run[1], printed)
+    hops = []
+    ours, theirs = by_thread(engine_rows.stock(session)), by_thread(rows)
     if sorted(ours) != sorted(theirs):
-        problems.append("threads: embedded %s, stock %s" % (sorted(ours), sorted(theirs)))
+        hops.append("threads: embedded %s, stock %s" % (sorted(ours), sorted(theirs)))
     for thread in ours:
-        count, lines = engine_rows.differences(ours[thread], theirs.get(thread, []), limit=24)
+        count, lines = engine_rows.differences(ours[thread], theirs.get(thread, []), limit=24, renumber=True)
         if count:
-            problems.append("%s: %d rows differ\n    %s" % (thread, count, "\n    ".join(lines)))
-    info = harness.run([harness.peel(), "info", os.path.join(folder, "embedded.peel")])[1]
+            hops.append("%s: %d rows differ\n    %s" % (thread, count, "\n    ".join(lines)))
+    info = harness.run([harness.peel(), "info", session])[1]
     explained = re.search(r"key sets: ([\d,]+) of ([\d,]+) explained", info)
     if not explained or explained[1] != explained[2]:
-        problems.append("info: " + (explained[0] if explained else info))
-    return problems, sum(map(len, theirs.values()))
+        hops.append("info: " + (explained[0] if explained else info))
+    return problems, hops, sum(map(len, theirs.values()))
 
 
 def main():
-    only = sys.argv[2:] if sys.argv[1:2] == ["--try"] else None
+    global NUMPY
+    tried = sys.argv[2:] if sys.argv[1:2] == ["--try"] else None
     version = harness.need()
+    names = list(PROGRAMS) if tried is None else tried
+    compared = [n for n in names if tried is not None or PROGRAMS[n] is EQUAL or isinstance(PROGRAMS[n], OnlyPrints)]
     failed = 0
     with tempfile.TemporaryDirectory() as folder:
-        for name, lacking in PROGRAMS.items():
-            if only is not None and name not in only:
-                continue
-            if lacking is not EQUAL and not isinstance(lacking, OnlyPrints) and only is None:
-                problems, text = check_lacking(name, lacking, folder), "lacks " + lacking
+        NUMPY = lend_numpy(folder)
+        with ThreadPoolExecutor(2) as pool:
+            runs = {n: pool.submit(embedded, os.path.join(folder, n.replace("/", "-") + ".peel"), n) for n in names}
+            theirs = stock(compared, folder)
+        for name in names:
+            lacking, run = PROGRAMS.get(name), runs[name].result()
+            if name in compared:
+                problems, hops, rows = check_equal(name, run, theirs[name], os.path.join(folder, name.replace("/", "-") + ".peel"))
+                if not isinstance(lacking, OnlyPrints):
+                    problems += hops
+                text = "prints the same; " + str(lacking) if isinstance(lacking, OnlyPrints) else "equal, %d rows" % rows
             else:
-                problems, rows = check_equal(name, folder)
-                text = "equal, %d rows" % rows if lacking is EQUAL else "prints the same; " + str(lacking)
+                problems, text = check_lacking(name, lacking, run), "lacks " + lacking
             failed += bool(problems)
             print("%s %s: %s" % ("FAILED" if problems else "ok", name, "" if problems else text), flush=True)
             for problem in problems:
                 print("  " + problem)
-    print("torch %s: %d programs, %d failed" % (version.split()[0], len(PROGRAMS), failed))
+    equal = sum(PROGRAMS.get(n) is EQUAL for n in names)
+    print("torch %s: %d programs, %d of them equal, %d failed" % (version.split()[0], len(names), equal, failed))
     return 1 if failed else 0
 
+
+def lend_numpy(folder):
+    """A folder that holds the NumPy of the Python with PyTorch, when the engine's own Python has none and takes it; else nothing."""
+    where = harness.run([harness.python(), "-c", "import numpy, sys; print(numpy.__file__, *sys.version_info[:2])"])
+    with open(os.path.join(os.path.dirname(harness.peel()), "engine", "about.txt")) as f:
+        own = f.read().splitlines()[2]
+    mine = harness.run([own, "-c", "import sys; print(*sys.version_info[:2])"])[1].split()
+    if where[0] != 0 or where[1].split()[1:] != mine or harness.run([own, "-c", "import numpy"])[0] == 0:
+        return ""
+    packages = os.path.dirname(os.path.dirname(where[1].split()[0]))
+    lent = os.path.join(folder, "numpy")
+    os.mkdir(lent)
+    for name in ("numpy", "numpy.libs"):
+        if os.path.exists(os.path.join(packages, name)):
+            os.symlink(os.path.join(packages, name), os.path.join(lent, name))
+    return lent
+
+
+NUMPY = ""
 
 if __name__ == "__main__":
     sys.exit(main())

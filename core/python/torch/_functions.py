@@ -2,8 +2,9 @@
 from . import _C
 from ._missing import missing
 
-__all__ = ["is_tensor", "is_floating_point", "is_complex", "is_storage", "numel", "as_tensor", "set_default_dtype", "set_default_device", "broadcast_shapes",
-           "get_num_threads", "set_num_threads", "use_deterministic_algorithms", "typename"]
+__all__ = ["is_tensor", "is_floating_point", "is_complex", "is_storage", "numel", "as_tensor", "asarray", "from_numpy", "set_default_dtype", "set_default_device", "broadcast_shapes",
+           "get_num_threads", "set_num_threads", "use_deterministic_algorithms", "typename", "einsum", "split", "norm", "unique", "tensordot", "cartesian_prod", "is_nonzero",
+           "atleast_1d", "atleast_2d", "cdist", "broadcast_tensors", "meshgrid", "normal", "result_type", "can_cast", "finfo", "iinfo", "compile"]
 
 
 def is_tensor(x):
@@ -30,10 +31,167 @@ def typename(x):
     return x.type() if is_tensor(x) else type(x).__name__
 
 
+_V = _C._VariableFunctions
+_NUMPY_TYPES = {"f4": _C.float32, "f8": _C.float64, "f2": _C.float16, "i8": _C.int64, "i4": _C.int32, "i2": _C.int16, "i1": _C.int8, "u1": _C.uint8, "b1": _C.bool,
+                "c8": _C.complex64, "c16": _C.complex128}
+
+
+def is_array(data):
+    return type(data).__module__ == "numpy" and type(data).__name__ == "ndarray"
+
+
+def looks_at(array):
+    """The array's memory as a tensor, without a call of an operator."""
+    face = array.__array_interface__
+    kind = face["typestr"][1:]
+    if face["typestr"][0] == ">" or kind not in _NUMPY_TYPES:
+        raise TypeError("can't convert np.ndarray of type numpy.%s. The only supported types are: float64, float32, float16, complex64, complex128, int64, int32, int16, int8, "
+                        "uint64, uint32, uint16, uint8, and bool." % array.dtype.name)
+    size = array.dtype.itemsize
+    if any(s < 0 for s in array.strides):
+        raise ValueError("At least one stride in the given numpy array is negative, and tensors with negative strides are not currently supported. (You can probably work "
+                         "around this by making a copy of your array  with array.copy().) ")
+    if any(s % size for s in array.strides):
+        raise ValueError("given numpy array strides not a multiple of the element byte size. Copy the numpy array to reallocate the memory.")
+    return _C._from_memory(face["data"][0], list(array.shape), [s // size for s in array.strides], _NUMPY_TYPES[kind], array)
+
+
+def from_numpy(array):
+    if not is_array(array):
+        raise TypeError("expected np.ndarray (got %s)" % type(array).__name__)
+    return _C._lift(looks_at(array))
+
+
 def as_tensor(data, dtype=None, device=None):
     if is_tensor(data):
         return data.to(device=device, dtype=dtype)
-    return _C.tensor(data, dtype=dtype, device=device)
+    return _C._as_tensor(data, dtype, device)
+
+
+def asarray(data, *, dtype=None, device=None, copy=None, requires_grad=False):
+    if copy:
+        made = _C.tensor(data, dtype=dtype, device=device) if not is_tensor(data) else data.clone()
+    else:
+        made = as_tensor(data, dtype=dtype, device=device)
+    return made.requires_grad_() if requires_grad else made
+
+
+def einsum(equation, *operands):
+    if len(operands) == 1 and isinstance(operands[0], (list, tuple)):
+        operands = operands[0]
+    return _V.einsum(equation, list(operands))
+
+
+def split(tensor, split_size_or_sections, dim=0):
+    return tensor.split(split_size_or_sections, dim)
+
+
+def norm(input, p="fro", dim=None, keepdim=False, out=None, dtype=None):
+    from . import linalg
+    if p == "fro":
+        p = 2
+    elif isinstance(p, str):
+        missing("norm(p=%r)" % p)
+    return linalg.vector_norm(input, 2 if p is None else p, dim, keepdim, dtype=dtype)
+
+
+def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=None):
+    if dim is not None:
+        missing("unique(dim=...)")
+    values, inverse, counts = _V._unique2(input, sorted, return_inverse, return_counts)
+    wanted = (values,) + ((inverse,) if return_inverse else ()) + ((counts,) if return_counts else ())
+    return wanted if len(wanted) > 1 else values
+
+
+def tensordot(a, b, dims=2, out=None):
+    if is_tensor(dims):
+        dims = dims.tolist() if dims.numel() > 1 else int(dims.item())
+    if isinstance(dims, int):
+        if dims < 0:
+            raise RuntimeError("tensordot expects dims >= 0, but got dims=%d" % dims)
+        return _V.tensordot(a, b, list(range(-dims, 0)), list(range(dims)))
+    left, right = dims
+    return _V.tensordot(a, b, [left] if isinstance(left, int) else list(left), [right] if isinstance(right, int) else list(right))
+
+
+def _tensors(given):
+    return list(given[0]) if len(given) == 1 and isinstance(given[0], (list, tuple)) else list(given)
+
+
+def cartesian_prod(*tensors):
+    return _V.cartesian_prod(_tensors(tensors))
+
+
+def broadcast_tensors(*tensors):
+    return _V.broadcast_tensors(_tensors(tensors))
+
+
+def meshgrid(*tensors, indexing=None):
+    if indexing is None:
+        return _V.meshgrid(_tensors(tensors))
+    return _V.meshgrid(_tensors(tensors), indexing=indexing)
+
+
+def atleast_1d(*tensors):
+    return _V.atleast_1d(tensors[0] if len(tensors) == 1 else list(tensors))
+
+
+def atleast_2d(*tensors):
+    return _V.atleast_2d(tensors[0] if len(tensors) == 1 else list(tensors))
+
+
+def cdist(x1, x2, p=2.0, compute_mode="use_mm_for_euclid_dist_if_necessary"):
+    missing("torch.cdist")
+
+
+def is_nonzero(input):
+    return input.is_nonzero()
+
+
+def normal(mean, std=1.0, size=None, **options):
+    if is_tensor(mean) or is_tensor(std):
+        missing("torch.normal(Tensor, ...)")
+    return _V.normal(float(mean), float(std), tuple(size), **options)
+
+
+def can_cast(from_, to):
+    missing("torch.can_cast")
+
+
+def result_type(a, b):
+    return _V.result_type(a, b)
+
+
+class finfo:
+    """The limits of a floating type."""
+    _BITS = {"float32": (32, 23, 127, 6), "float64": (64, 52, 1023, 15), "bfloat16": (16, 7, 127, 2), "float16": (16, 10, 15, 3)}
+
+    def __init__(self, type=None):
+        self.dtype = str(_C.get_default_dtype() if type is None else type)[6:]
+        if self.dtype not in self._BITS:
+            raise TypeError("torch.finfo() requires a floating point input type. Use torch.iinfo to handle 'torch.finfo'")
+        self.bits, mantissa, exponent, digits = self._BITS[self.dtype]
+        self.eps = 2.0 ** -mantissa
+        self.max = (2 - self.eps) * 2.0 ** exponent
+        self.min, self.tiny, self.resolution = -self.max, 2.0 ** (1 - exponent), 10.0 ** -digits
+        self.smallest_normal = self.tiny
+
+
+class iinfo:
+    """The limits of a whole type."""
+
+    def __init__(self, type):
+        self.dtype = str(type)[6:]
+        if self.dtype not in ("int64", "int32", "int16", "int8", "uint8"):
+            raise TypeError("torch.iinfo() requires an integer input type. Use torch.finfo to handle 'torch.iinfo'")
+        self.bits = int(self.dtype.lstrip("uint"))
+        signed = self.dtype[0] != "u"
+        self.max = 2 ** (self.bits - signed) - 1
+        self.min = -self.max - 1 if signed else 0
+
+
+def compile(model=None, **options):
+    missing("torch.compile")
 
 
 def set_default_dtype(d):

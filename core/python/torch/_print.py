@@ -1,7 +1,8 @@
-"""Tensors as text, laid out as PyTorch does it. No operator is called for it."""
+"""Tensors as text, by the operators that PyTorch asks for it and in its layout."""
 import math
 
 from . import _C
+from .autograd.modes import no_grad
 
 _options = {"precision": 4, "threshold": 1000, "edgeitems": 3, "linewidth": 80, "sci_mode": None}
 
@@ -19,110 +20,150 @@ def set_printoptions(precision=None, threshold=None, edgeitems=None, linewidth=N
     _options["sci_mode"] = sci_mode
 
 
-def _flat(values):
-    if isinstance(values, list):
-        for v in values:
-            yield from _flat(v)
-    else:
-        yield values
-
-
 class _Format:
-    """One width and notation for all numbers of a tensor."""
+    """One width and notation for all numbers of a tensor. `scientific` is a tensor until somebody asks, as in PyTorch."""
 
-    def __init__(self, dtype, values):
-        self.floating = dtype.is_floating_point
-        self.whole = self.scientific = False
-        self.width = 1
+    def __init__(self, t):
+        from . import ceil, double, isfinite, masked_select
+        self.floating = t.dtype.is_floating_point
+        self.whole, self.scientific, self.width = True, False, 1
+        flat = t.reshape(-1)
         if not self.floating:
-            self.width = max([1] + [len(str(v)) for v in values])
+            for value in flat:
+                self.width = max(self.width, len("%s" % format(value)))
             return
-        finite = [abs(v) for v in values if math.isfinite(v) and v != 0]
-        if not finite:
-            self.whole = True  # nothing to measure by: no width either
-            return
-        low, high = min(finite), max(finite)
-        self.whole = all(v == math.ceil(v) for v in finite)
-        self.scientific = high / low > 1000.0 or high > 1.0e8 or (not self.whole and low < 1.0e-4)
-        if _options["sci_mode"] is not None:
-            self.scientific = _options["sci_mode"]
-        self.width = max(len(self.text(v, 0)) for v in values if math.isfinite(v) and v != 0)
+        finite = masked_select(flat, isfinite(flat) & flat.ne(0))
+        if finite.numel() == 0:
+            return  # nothing to measure by
+        sizes = finite.abs().to(dtype=double)
+        low = sizes.min().to(dtype=double)
+        high = sizes.max().to(dtype=double)
+        for value in finite:
+            if value != ceil(value):
+                self.whole = False
+                break
+        fixed = _options["sci_mode"]
+        self.scientific = (high / low > 1000.0 or high > 1.0e8 or low < 1.0e-4) if fixed is None else fixed
+        if self.scientific:
+            pattern, more = ".%de" % _options["precision"], 0
+        elif self.whole:
+            pattern, more = ".0f", 1
+        else:
+            pattern, more = ".%df" % _options["precision"], 0
+        for value in finite:
+            self.width = max(self.width, len(format(value, pattern)) + more)
 
-    def text(self, v, width=None):
+    def text(self, v):
         if not self.floating:
-            out = str(v)
-        elif self.scientific:
-            out = "%.*e" % (_options["precision"], v)
+            return str(v).rjust(self.width)
+        if self.scientific:
+            out = format(v, "%d.%de" % (self.width, _options["precision"]))
         elif self.whole:
             out = "%.0f" % v
             if math.isfinite(v):
                 out += "."
         else:
             out = "%.*f" % (_options["precision"], v)
-        return out.rjust(self.width if width is None else width)
+        return out.rjust(self.width)
 
 
-def _summarised(values, dims, cut):
-    if dims == 0 or not cut:
-        return values
+class _Complex:
+    """Two formats: of the real and of the imaginary parts."""
+
+    def __init__(self, real, imaginary):
+        self.real, self.imaginary = real, imaginary
+        self.width = real.width + imaginary.width + 1
+
+    def text(self, v):
+        imaginary = (self.imaginary.text(v.imag) + "j").lstrip()
+        return self.real.text(v.real) + ("" if imaginary[0] in "+-" else "+") + imaginary
+
+
+def _part(t):
+    """The elements that are shown, of a tensor that is cut."""
+    from . import cat, stack
     edge = _options["edgeitems"]
-    if len(values) > 2 * edge:
-        values = values[:edge] + values[-edge:]
-    return [_summarised(v, dims - 1, cut) for v in values] if dims > 1 else values
+    if t.dim() == 0:
+        return t
+    if t.dim() == 1:
+        return cat((t[:edge], t[-edge:])) if t.size(0) > 2 * edge else t
+    if t.size(0) > 2 * edge:
+        first = [t[i] for i in range(edge)]
+        last = [t[i] for i in range(len(t) - edge, len(t))]
+        return stack([_part(x) for x in first + last])
+    return stack([_part(x) for x in t])
 
 
-def _vector(values, indent, f, cut):
+def _vector(t, indent, f, cut):
     edge = _options["edgeitems"]
-    a_line = max(1, int(math.floor((_options["linewidth"] - indent) / (f.width + 2))))
-    if cut and len(values) > 2 * edge:
-        cells = [f.text(v) for v in values[:edge]] + [" ..."] + [f.text(v) for v in values[-edge:]]
+    a_line = max(1, math.floor((_options["linewidth"] - indent) / (f.width + 2)))
+    if cut and t.size(0) > 2 * edge:
+        cells = [f.text(v) for v in t[:edge].tolist()] + [" ..."] + [f.text(v) for v in t[-edge:].tolist()]
     else:
-        cells = [f.text(v) for v in values]
+        cells = [f.text(v) for v in t.tolist()]
     lines = [cells[i:i + a_line] for i in range(0, len(cells), a_line)]
     return "[" + (",\n" + " " * (indent + 1)).join(", ".join(line) for line in lines) + "]"
 
 
-def _body(values, dims, indent, f, cut):
-    if dims == 0:
-        return f.text(values)
-    if dims == 1:
-        return _vector(values, indent, f, cut)
+def _body(t, indent, f, cut):
+    if t.dim() == 0:
+        if isinstance(f, _Complex):
+            return f.text(complex(t.real.item(), t.imag.item()))
+        return f.text(t.item())
+    if t.dim() == 1:
+        return _vector(t, indent, f, cut)
     edge = _options["edgeitems"]
-    if cut and len(values) > 2 * edge:
-        parts = [_body(v, dims - 1, indent + 1, f, cut) for v in values[:edge]] + ["..."] + [_body(v, dims - 1, indent + 1, f, cut) for v in values[-edge:]]
+    if cut and t.size(0) > 2 * edge:
+        parts = [_body(t[i], indent + 1, f, cut) for i in range(edge)] + ["..."] + [_body(t[i], indent + 1, f, cut) for i in range(len(t) - edge, len(t))]
     else:
-        parts = [_body(v, dims - 1, indent + 1, f, cut) for v in values]
-    return "[" + ("," + "\n" * (dims - 1) + " " * (indent + 1)).join(parts) + "]"
+        parts = [_body(t[i], indent + 1, f, cut) for i in range(t.size(0))]
+    return "[" + ("," + "\n" * (t.dim() - 1) + " " * (indent + 1)).join(parts) + "]"
+
+
+def _contents(t, indent):
+    if t.numel() == 0:
+        return "[]"
+    cut = t.numel() > _options["threshold"]
+    if t.is_neg():
+        t = t.resolve_neg()
+    if t.is_complex():
+        t = t.resolve_conj()
+        real = _Format(_part(t.real) if cut else t.real)
+        f = _Complex(real, _Format(_part(t.imag) if cut else t.imag))
+    else:
+        f = _Format(_part(t) if cut else t)
+    return _body(t, indent, f, cut)
 
 
 def text(t):
+    with no_grad(), _C._DisableFuncTorch():
+        return _text(t)
+
+
+def _text(t):
     from . import Tensor
     from .nn.parameter import Parameter
-    prefix = "tensor("
+    prefix = "tensor(" if type(t) in (Tensor, Parameter) else type(t).__name__ + "("
     suffixes = []
-    usual = t.dtype in (_C.get_default_dtype(), _C.int64, _C.bool)
+    usual = t.dtype in (_C.get_default_dtype(), _C.complex64, _C.int64, _C.bool)
     if t.is_meta:
-        suffixes.append("device='meta'")
-        suffixes.append("size=%s" % (tuple(t.shape),))
+        suffixes += ["device='meta'", "size=%s" % (tuple(t.shape),)]
+        if t.dtype is not _C.get_default_dtype():
+            suffixes.append("dtype=%s" % t.dtype)
         body = "..."
-        usual = t.dtype is _C.get_default_dtype()
-    elif t.numel() == 0:
-        body = "[]"
-        if t.dim() != 1:
-            suffixes.append("size=%s" % (tuple(t.shape),))
-        usual = t.dtype is _C.get_default_dtype()
     else:
-        values = _C._values(t)
-        cut = t.numel() > _options["threshold"]
-        f = _Format(t.dtype, list(_flat(_summarised(values, t.dim(), cut))))
-        body = _body(values, t.dim(), len(prefix), f, cut)
-    if not usual:
-        suffixes.append("dtype=%s" % t.dtype)
+        if t.numel() == 0:
+            if t.dim() != 1:
+                suffixes.append("size=%s" % (tuple(t.shape),))
+            usual = t.dtype is _C.get_default_dtype()
+        if not usual:
+            suffixes.append("dtype=%s" % t.dtype)
+        body = _contents(t, len(prefix))
     if t.grad_fn is not None:
         suffixes.append("grad_fn=<%s>" % t.grad_fn.name().rsplit("::", 1)[-1])
     elif t.requires_grad:
         suffixes.append("requires_grad=True")
-    out, last = prefix + body, len(prefix + body) - (prefix + body).rfind("\n") - 1
+    out, last = prefix + body, len(prefix + body) - (prefix + body).rfind("\n") + 1
     for s in suffixes:
         if last + len(s) + 2 > _options["linewidth"]:
             out += ",\n" + " " * len(prefix) + s
@@ -131,6 +172,4 @@ def text(t):
             out += ", " + s
             last += len(s) + 2
     out += ")"
-    if isinstance(t, Parameter):
-        return "Parameter containing:\n" + out
-    return out if type(t) is Tensor else type(t).__name__ + out[len("tensor"):]
+    return "Parameter containing:\n" + out if isinstance(t, Parameter) else out

@@ -36,6 +36,21 @@ def _function(name):
     return f
 
 
+_NUMPY_KINDS = {_C.float32: "<f4", _C.float64: "<f8", _C.float16: "<f2", _C.int64: "<i8", _C.int32: "<i4", _C.int16: "<i2", _C.int8: "|i1", _C.uint8: "|u1", _C.bool: "|b1",
+                _C.complex64: "<c8", _C.complex128: "<c16"}
+
+
+class _Lent:
+    """A tensor's memory as NumPy takes it; the array that looks at it keeps this."""
+
+    def __init__(self, t):
+        if t.dtype not in _NUMPY_KINDS:
+            raise TypeError("Got unsupported ScalarType %s" % str(t.dtype)[6:].replace("bfloat16", "BFloat16"))
+        self.tensor = t
+        self.__array_interface__ = {"version": 3, "typestr": _NUMPY_KINDS[t.dtype], "shape": tuple(t.shape), "strides": tuple(s * t.itemsize for s in t.stride()),
+                                    "data": (t.data_ptr(), False)}
+
+
 class _Hook:
     """Takes a hook away again."""
 
@@ -143,24 +158,77 @@ class Tensor(_C.TensorBase):
             return memo[id(self)]
         from .autograd.modes import no_grad
         with no_grad():
-            copy = self._same_class(self.data.clone())
-        copy.requires_grad = self.requires_grad
-        if self.grad is not None:
-            copy.grad = self.grad.__deepcopy__(memo)
+            memory = self.untyped_storage()
+            key = "storage", memory.data_ptr(), memory.nbytes()
+            if key not in memo:
+                memo[key] = memory.clone()
+            copy = self.new_empty([]).set_(memo[key], self.storage_offset(), tuple(self.shape), self.stride())
+            if type(self) is not Tensor:
+                copy = self._same_class(copy)
+            copy.requires_grad = self.requires_grad
+            if self.grad is not None:
+                copy.grad = self.grad.__deepcopy__(memo)
         memo[id(self)] = copy
         return copy
 
     def _same_class(self, data):
         return data if type(self) is Tensor else _C._make_subclass(type(self), data, self.requires_grad)
 
+    def untyped_storage(self):
+        from .storage import UntypedStorage
+        return UntypedStorage.of(self)
+
+    def storage(self):
+        return self._typed_storage()
+
+    def _typed_storage(self):
+        from .storage import class_of
+        return class_of(self.dtype)(wrap_storage=self.untyped_storage())
+
     def __reduce_ex__(self, protocol):
-        raise Missing(sentence("pickled tensors"))
+        from collections import OrderedDict
+        from . import _utils
+        from .nn.parameter import Parameter
+        data = (self._typed_storage(), self.storage_offset(), tuple(self.shape), self.stride(), self.requires_grad, OrderedDict())
+        if isinstance(self, Parameter):
+            return _utils._rebuild_parameter, (self.data, self.requires_grad, OrderedDict())
+        if not self.is_leaf:
+            raise RuntimeError("cannot pickle a tensor that is no leaf")
+        return _utils._rebuild_tensor_v2, data
 
     def numpy(self, *, force=False):
-        missing("Tensor.numpy")
+        import numpy
+        if self.requires_grad and not force:
+            raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
+        if self.is_conj() and not force:
+            raise RuntimeError("Can't call numpy() on Tensor that has conjugate bit set. Use tensor.resolve_conj().numpy() instead.")
+        t = self.detach().cpu().resolve_conj().resolve_neg()
+        return numpy.asarray(_Lent(t))
 
-    def __array__(self, dtype=None):
-        missing("NumPy arrays")
+    def __array__(self, dtype=None, copy=None):
+        return self.numpy() if dtype is None else self.numpy().astype(dtype, copy=False)
+
+    def __array_wrap__(self, array, context=None, return_scalar=False):
+        from . import from_numpy
+        return from_numpy(array)
+
+    def split(self, split_size, dim=0):
+        from . import _functions
+        return _functions._V.split(self, split_size, dim) if isinstance(split_size, int) else _functions._V.split_with_sizes(self, split_size, dim)
+
+    def norm(self, p="fro", dim=None, keepdim=False, dtype=None):
+        from ._functions import norm
+        return norm(self, p, dim, keepdim, dtype=dtype)
+
+    def unique(self, sorted=True, return_inverse=False, return_counts=False, dim=None):
+        from ._functions import unique
+        return unique(self, sorted, return_inverse, return_counts, dim)
+
+    def new(self, *args):
+        return self.new_empty(args)
+
+    def unflatten(self, dim, sizes):
+        return _C.TensorBase.unflatten(self, dim, sizes)
 
     def __getattr__(self, name):
         if name.startswith("__"):

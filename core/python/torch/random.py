@@ -1,19 +1,19 @@
-"""Random numbers come from one generator, that of the process."""
+"""Generators of random numbers: the process's, and those that a program makes."""
 from . import _C
-from ._missing import attribute, missing
+from ._missing import attribute
 
 
-class Generator:
-    """Only the process's own can be had."""
-
-    def __init__(self, device="cpu"):
-        if device is not _DEFAULT:
-            missing("torch.Generator() beside the default one")
-        self._seed = 67280421310721  # PyTorch's
+class Generator(_C.GeneratorBase):
+    def __init__(self, device="cpu", _default=False):
+        from ._missing import missing
+        if str(_C.device(device) if isinstance(device, str) else device) != "cpu":
+            missing("torch.Generator(%r)" % (device,))
+        super().__init__(_default)
+        self._seed, self.device = 67280421310721, _C.device("cpu")  # PyTorch's
 
     def manual_seed(self, seed):
         self._seed = int(seed)
-        _C._manual_seed(self._seed & 0xFFFFFFFFFFFFFFFF)
+        self._set_seed(self._seed & 0xFFFFFFFFFFFFFFFF)
         return self
 
     def initial_seed(self):
@@ -23,9 +23,22 @@ class Generator:
         import os
         return self.manual_seed(int.from_bytes(os.urandom(8), "little"))._seed
 
+    def get_state(self):
+        """Opaque: what set_state takes."""
+        kept = Generator()
+        kept._copy_from(self)
+        kept._seed = self._seed
+        return kept
 
-_DEFAULT = object()
-default_generator = Generator(_DEFAULT)
+    def set_state(self, state):
+        self._copy_from(state)
+        self._seed = state._seed
+        return self
+
+    clone_state = get_state
+
+
+default_generator = Generator(_default=True)
 
 
 def manual_seed(seed):
@@ -38,6 +51,28 @@ def initial_seed():
 
 def seed():
     return default_generator.seed()
+
+
+def get_rng_state():
+    return default_generator.get_state()
+
+
+def set_rng_state(state):
+    default_generator.set_state(state)
+
+
+class fork_rng:
+    """What runs inside leaves the process's generator as it was."""
+
+    def __init__(self, devices=None, enabled=True):
+        self._enabled = enabled
+
+    def __enter__(self):
+        self._state = get_rng_state() if self._enabled else None
+
+    def __exit__(self, *error):
+        if self._state is not None:
+            set_rng_state(self._state)
 
 
 __getattr__ = attribute("torch.random")

@@ -9,11 +9,9 @@ from .module import Module
 from .parameter import Parameter
 
 
-def _pair(value):
-    return (value, value) if isinstance(value, int) else tuple(value)
+class _Conv(Module):
+    dimensions = 2
 
-
-class Conv2d(Module):
     def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0, dilation=1, groups=1, bias=True, padding_mode="zeros", device=None, dtype=None):
         super().__init__()
         if groups <= 0:
@@ -24,15 +22,18 @@ class Conv2d(Module):
             raise ValueError("out_channels must be divisible by groups")
         if padding_mode != "zeros" or isinstance(padding, str):
             from .._missing import missing
-            missing("Conv2d(padding=%r, padding_mode=%r)" % (padding, padding_mode))
+            missing("%s(padding=%r, padding_mode=%r)" % (type(self).__name__, padding, padding_mode))
         self.in_channels, self.out_channels, self.groups, self.padding_mode = in_channels, out_channels, groups, padding_mode
-        self.kernel_size, self.stride, self.padding, self.dilation = _pair(kernel_size), _pair(stride), _pair(padding), _pair(dilation)
+        self.kernel_size, self.stride, self.padding, self.dilation = (self._sizes(v) for v in (kernel_size, stride, padding, dilation))
         self.weight = Parameter(_empty(out_channels, in_channels // groups, *self.kernel_size, device=device, dtype=dtype))
         if bias:
             self.bias = Parameter(_empty(out_channels, device=device, dtype=dtype))
         else:
             self.register_parameter("bias", None)
         self.reset_parameters()
+
+    def _sizes(self, value):
+        return (value,) * self.dimensions if isinstance(value, int) else tuple(value)
 
     def reset_parameters(self):
         init.kaiming_uniform_(self.weight, a=math.sqrt(5))
@@ -42,27 +43,95 @@ class Conv2d(Module):
                 init.uniform_(self.bias, -1 / math.sqrt(fan_in), 1 / math.sqrt(fan_in))
 
     def forward(self, input):
-        return F.conv2d(input, self.weight, self.bias, self.stride, self.padding, self.dilation, self.groups)
+        return getattr(F, "conv%dd" % self.dimensions)(input, self.weight, self.bias, self.stride, self.padding, self.dilation, self.groups)
 
     def extra_repr(self):
         text = "%s, %s, kernel_size=%s, stride=%s" % (self.in_channels, self.out_channels, self.kernel_size, self.stride)
-        for name, usual in (("padding", (0, 0)), ("dilation", (1, 1)), ("groups", 1)):
+        for name, usual in (("padding", self._sizes(0)), ("dilation", self._sizes(1)), ("groups", 1)):
             if getattr(self, name) != usual:
                 text += ", %s=%s" % (name, getattr(self, name))
         return text + (", bias=False" if self.bias is None else "")
 
 
-class MaxPool2d(Module):
+class Conv1d(_Conv):
+    dimensions = 1
+
+
+class Conv2d(_Conv):
+    dimensions = 2
+
+
+class _MaxPool(Module):
+    function = ""
+
     def __init__(self, kernel_size, stride=None, padding=0, dilation=1, return_indices=False, ceil_mode=False):
         super().__init__()
         self.kernel_size, self.stride = kernel_size, kernel_size if stride is None else stride
         self.padding, self.dilation, self.return_indices, self.ceil_mode = padding, dilation, return_indices, ceil_mode
 
     def forward(self, input):
-        return F.max_pool2d(input, self.kernel_size, self.stride, self.padding, self.dilation, self.ceil_mode, self.return_indices)
+        return getattr(F, self.function)(input, self.kernel_size, self.stride, self.padding, self.dilation, self.ceil_mode, self.return_indices)
 
     def extra_repr(self):
         return "kernel_size=%s, stride=%s, padding=%s, dilation=%s, ceil_mode=%s" % (self.kernel_size, self.stride, self.padding, self.dilation, self.ceil_mode)
+
+
+class MaxPool1d(_MaxPool):
+    function = "max_pool1d"
+
+
+class MaxPool2d(_MaxPool):
+    function = "max_pool2d"
+
+
+class AvgPool1d(Module):
+    def __init__(self, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True):
+        super().__init__()
+        self.kernel_size, self.stride = (kernel_size,), (kernel_size if stride is None else stride,)
+        self.padding, self.ceil_mode, self.count_include_pad = (padding,), ceil_mode, count_include_pad
+
+    def forward(self, input):
+        return F.avg_pool1d(input, self.kernel_size, self.stride, self.padding, self.ceil_mode, self.count_include_pad)
+
+    def extra_repr(self):
+        return "kernel_size=%s, stride=%s, padding=%s" % (self.kernel_size, self.stride, self.padding)
+
+
+class AvgPool2d(Module):
+    def __init__(self, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True, divisor_override=None):
+        super().__init__()
+        self.kernel_size, self.stride, self.padding = kernel_size, kernel_size if stride is None else stride, padding
+        self.ceil_mode, self.count_include_pad, self.divisor_override = ceil_mode, count_include_pad, divisor_override
+
+    def forward(self, input):
+        return F.avg_pool2d(input, self.kernel_size, self.stride, self.padding, self.ceil_mode, self.count_include_pad, self.divisor_override)
+
+    def extra_repr(self):
+        return "kernel_size=%s, stride=%s, padding=%s" % (self.kernel_size, self.stride, self.padding)
+
+
+class AdaptiveAvgPool1d(Module):
+    def __init__(self, output_size):
+        super().__init__()
+        self.output_size = output_size
+
+    def forward(self, input):
+        return F.adaptive_avg_pool1d(input, self.output_size)
+
+    def extra_repr(self):
+        return "output_size=%s" % (self.output_size,)
+
+
+class ZeroPad2d(Module):
+    def __init__(self, padding):
+        super().__init__()
+        self.padding = (padding,) * 4 if isinstance(padding, int) else tuple(padding)
+
+    def forward(self, input):
+        return F.pad(input, self.padding, "constant", 0.0)
+
+    def extra_repr(self):
+        return "%s" % (self.padding,)
 
 
 class AdaptiveAvgPool2d(Module):
@@ -119,3 +188,26 @@ class BatchNorm1d(_BatchNorm):
 
 class BatchNorm2d(_BatchNorm):
     dimensions = (4,)
+
+
+class _InstanceNorm(_BatchNorm):
+    def __init__(self, num_features, eps=1e-5, momentum=0.1, affine=False, track_running_stats=False, device=None, dtype=None):
+        super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype)
+
+    def forward(self, input):
+        if input.dim() not in self.dimensions:
+            raise ValueError("expected %s input (got %dD input)" % (" or ".join("%dD" % d for d in self.dimensions), input.dim()))
+        given = input
+        if input.dim() == min(self.dimensions):
+            input = input.unsqueeze(0)
+        out = F.instance_norm(input, self.running_mean, self.running_var, self.weight, self.bias, self.training or not self.track_running_stats,
+                              self.momentum if self.momentum is not None else 0.0, self.eps)
+        return out.squeeze(0) if given is not input else out
+
+
+class InstanceNorm1d(_InstanceNorm):
+    dimensions = (2, 3)
+
+
+class InstanceNorm2d(_InstanceNorm):
+    dimensions = (3, 4)

@@ -104,6 +104,21 @@ class _Dropout(Module):
         return "p=%s, inplace=%s" % (self.p, self.inplace)
 
 
+class Dropout1d(_Dropout):
+    def forward(self, input):
+        return F.dropout1d(input, self.p, self.training, self.inplace)
+
+
+class Dropout2d(_Dropout):
+    def forward(self, input):
+        return F.dropout2d(input, self.p, self.training, self.inplace)
+
+
+class AlphaDropout(_Dropout):
+    def forward(self, input):
+        return F.alpha_dropout(input, self.p, self.training)
+
+
 class Dropout(_Dropout):
     def forward(self, input):
         return F.dropout(input, self.p, self.training, self.inplace)
@@ -142,6 +157,95 @@ LeakyReLU = _activation("LeakyReLU", "leaky_relu", negative_slope=0.01, inplace=
 Softplus = _activation("Softplus", "softplus", beta=1.0, threshold=20.0)
 Softmax = _activation("Softmax", "softmax", dim=None)
 LogSoftmax = _activation("LogSoftmax", "log_softmax", dim=None)
+Softmin = _activation("Softmin", "softmin", dim=None)
+ReLU6 = _activation("ReLU6", "relu6", inplace=False)
+Hardtanh = _activation("Hardtanh", "hardtanh", min_val=-1.0, max_val=1.0, inplace=False)
+Hardswish = _activation("Hardswish", "hardswish", inplace=False)
+Hardsigmoid = _activation("Hardsigmoid", "hardsigmoid", inplace=False)
+Mish = _activation("Mish", "mish", inplace=False)
+SELU = _activation("SELU", "selu", inplace=False)
+CELU = _activation("CELU", "celu", alpha=1.0, inplace=False)
+GLU = _activation("GLU", "glu", dim=-1)
+LogSigmoid = _activation("LogSigmoid", "logsigmoid")
+Softsign = _activation("Softsign", "softsign")
+Softshrink = _activation("Softshrink", "softshrink", lambd=0.5)
+Hardshrink = _activation("Hardshrink", "hardshrink", lambd=0.5)
+Tanhshrink = _activation("Tanhshrink", "tanhshrink")
+
+
+class Threshold(Module):
+    def __init__(self, threshold, value, inplace=False):
+        super().__init__()
+        self.threshold, self.value, self.inplace = threshold, value, inplace
+
+    def forward(self, input):
+        return F.threshold(input, self.threshold, self.value, self.inplace)
+
+    def extra_repr(self):
+        return "threshold=%s, value=%s" % (self.threshold, self.value)
+
+
+class PReLU(Module):
+    def __init__(self, num_parameters=1, init=0.25, device=None, dtype=None):
+        super().__init__()
+        self.num_parameters, self.init = num_parameters, init
+        self.weight = Parameter(_empty(num_parameters, device=device, dtype=dtype))
+        globals()["init"].constant_(self.weight, init)
+
+    def forward(self, input):
+        return F.prelu(input, self.weight)
+
+    def extra_repr(self):
+        return "num_parameters=%s" % self.num_parameters
+
+
+class GroupNorm(Module):
+    def __init__(self, num_groups, num_channels, eps=1e-5, affine=True, device=None, dtype=None):
+        super().__init__()
+        if num_channels % num_groups != 0:
+            raise ValueError("num_channels (%s) must be divisible by num_groups (%s)" % (num_channels, num_groups))
+        self.num_groups, self.num_channels, self.eps, self.affine = num_groups, num_channels, eps, affine
+        for name in ("weight", "bias"):
+            self.register_parameter(name, Parameter(_empty(num_channels, device=device, dtype=dtype)) if affine else None)
+        if affine:
+            init.ones_(self.weight)
+            init.zeros_(self.bias)
+
+    def forward(self, input):
+        return F.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
+
+    def extra_repr(self):
+        return "%s, %s, eps=%s, affine=%s" % (self.num_groups, self.num_channels, self.eps, self.affine)
+
+
+class Unflatten(Module):
+    def __init__(self, dim, unflattened_size):
+        super().__init__()
+        self.dim, self.unflattened_size = dim, unflattened_size
+
+    def forward(self, input):
+        return input.unflatten(self.dim, self.unflattened_size)
+
+    def extra_repr(self):
+        return "dim=%s, unflattened_size=%s" % (self.dim, self.unflattened_size)
+
+
+class CosineSimilarity(Module):
+    def __init__(self, dim=1, eps=1e-8):
+        super().__init__()
+        self.dim, self.eps = dim, eps
+
+    def forward(self, x1, x2):
+        return F.cosine_similarity(x1, x2, self.dim, self.eps)
+
+
+class PairwiseDistance(Module):
+    def __init__(self, p=2.0, eps=1e-6, keepdim=False):
+        super().__init__()
+        self.norm, self.eps, self.keepdim = p, eps, keepdim
+
+    def forward(self, x1, x2):
+        return F.pairwise_distance(x1, x2, self.norm, self.eps, self.keepdim)
 
 
 class _Loss(Module):
@@ -155,28 +259,79 @@ class _Loss(Module):
         return getattr(F, self.function)(input, target, reduction=self.reduction)
 
 
-class MSELoss(_Loss):
-    function = "mse_loss"
+class _OptionLoss(_Loss):
+    """One with an option that its function takes by name."""
+    option, usual = "", None
+
+    def __init__(self, *args, size_average=None, reduce=None, reduction="mean", **kwargs):
+        super().__init__(reduction=reduction)
+        setattr(self, self.option, args[0] if args else kwargs.pop(self.option, self.usual))
+        if kwargs:
+            raise TypeError("%s got an unexpected keyword argument '%s'" % (type(self).__name__, next(iter(kwargs))))
+
+    def forward(self, *inputs):
+        return getattr(F, self.function)(*inputs, reduction=self.reduction, **{self.option: getattr(self, self.option)})
 
 
-class L1Loss(_Loss):
-    function = "l1_loss"
+def _loss(name, function, option=None, usual=None):
+    base = _Loss if option is None else _OptionLoss
+    return type(name, (base,), {"function": function, "option": option, "usual": usual, "__module__": "torch.nn"})
 
 
-class SmoothL1Loss(_Loss):
-    function = "smooth_l1_loss"
+MSELoss = _loss("MSELoss", "mse_loss")
+L1Loss = _loss("L1Loss", "l1_loss")
+SmoothL1Loss = _loss("SmoothL1Loss", "smooth_l1_loss", "beta", 1.0)
+HuberLoss = _loss("HuberLoss", "huber_loss", "delta", 1.0)
+KLDivLoss = _loss("KLDivLoss", "kl_div", "log_target", False)
+MarginRankingLoss = _loss("MarginRankingLoss", "margin_ranking_loss", "margin", 0.0)
+HingeEmbeddingLoss = _loss("HingeEmbeddingLoss", "hinge_embedding_loss", "margin", 1.0)
+CosineEmbeddingLoss = _loss("CosineEmbeddingLoss", "cosine_embedding_loss", "margin", 0.0)
+PoissonNLLLoss = _loss("PoissonNLLLoss", "poisson_nll_loss", "log_input", True)
+GaussianNLLLoss = _loss("GaussianNLLLoss", "gaussian_nll_loss", "full", False)
 
 
-class BCELoss(_Loss):
+class TripletMarginLoss(_Loss):
+    def __init__(self, margin=1.0, p=2.0, eps=1e-6, swap=False, size_average=None, reduce=None, reduction="mean"):
+        super().__init__(reduction=reduction)
+        self.margin, self.p, self.eps, self.swap = margin, p, eps, swap
+
+    def forward(self, anchor, positive, negative):
+        return F.triplet_margin_loss(anchor, positive, negative, margin=self.margin, p=self.p, eps=self.eps, swap=self.swap, reduction=self.reduction)
+
+
+class _WeightedLoss(_Loss):
+    def __init__(self, weight=None, size_average=None, reduce=None, reduction="mean"):
+        super().__init__(reduction=reduction)
+        self.register_buffer("weight", weight)
+
+    def forward(self, input, target):
+        return getattr(F, self.function)(input, target, weight=self.weight, reduction=self.reduction)
+
+
+class BCELoss(_WeightedLoss):
     function = "binary_cross_entropy"
 
 
-class BCEWithLogitsLoss(_Loss):
+class BCEWithLogitsLoss(_WeightedLoss):
     function = "binary_cross_entropy_with_logits"
 
+    def __init__(self, weight=None, size_average=None, reduce=None, reduction="mean", pos_weight=None):
+        super().__init__(weight, reduction=reduction)
+        self.register_buffer("pos_weight", pos_weight)
 
-class NLLLoss(_Loss):
+    def forward(self, input, target):
+        return F.binary_cross_entropy_with_logits(input, target, self.weight, pos_weight=self.pos_weight, reduction=self.reduction)
+
+
+class NLLLoss(_WeightedLoss):
     function = "nll_loss"
+
+    def __init__(self, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean"):
+        super().__init__(weight, reduction=reduction)
+        self.ignore_index = ignore_index
+
+    def forward(self, input, target):
+        return F.nll_loss(input, target, weight=self.weight, ignore_index=self.ignore_index, reduction=self.reduction)
 
 
 class CrossEntropyLoss(Module):

@@ -1,31 +1,98 @@
-"""Gradients of many parameters at once."""
+"""Gradients and parameters of many tensors at once."""
+import functools
+
 from ... import _C
 from ..._missing import attribute
 from ...autograd.modes import no_grad
 
+_V = _C._VariableFunctions
 
-@no_grad()
-def clip_grad_norm_(parameters, max_norm, norm_type=2.0, error_if_nonfinite=False, foreach=None):
-    from ... import clamp, linalg, stack
-    parameters = [parameters] if isinstance(parameters, _C.TensorBase) else list(parameters)
-    grads = [p.grad for p in parameters if p.grad is not None]
-    if not grads:
+
+def _without_grad(function):
+    @functools.wraps(function)
+    def wrapper(*args, **kwargs):
+        with no_grad():
+            return function(*args, **kwargs)
+    return wrapper
+
+
+def _list(tensors):
+    return [tensors] if isinstance(tensors, _C.TensorBase) else list(tensors)
+
+
+def _by_type(tensors):
+    """PyTorch's lists are of one device and dtype."""
+    groups = {}
+    for t in tensors:
+        groups.setdefault((t.device.type, t.dtype), []).append(t)
+    return groups.values()
+
+
+@_without_grad
+def get_total_norm(tensors, norm_type=2.0, error_if_nonfinite=False, foreach=None):
+    tensors = _list(tensors)
+    if not tensors:
         return _C.tensor(0.0)
-    total = linalg.vector_norm(stack([linalg.vector_norm(g, norm_type) for g in grads]), norm_type)
-    if error_if_nonfinite and not float(total) < float("inf"):
-        raise RuntimeError("The total norm of order %s for gradients from `parameters` is non-finite, so it cannot be clipped." % norm_type)
-    factor = clamp(max_norm / (total + 1e-6), max=1.0)
-    for g in grads:
-        g.mul_(factor)
+    norms = []
+    for group in _by_type(tensors):
+        norms += [_C._linalg.linalg_vector_norm(t, float(norm_type)) for t in group] if foreach is False else _V._foreach_norm(group, float(norm_type))
+    device = tensors[0].device
+    total = _C._linalg.linalg_vector_norm(_V.stack([n.to(device) for n in norms]), float(norm_type))
+    if error_if_nonfinite and _V.logical_or(total.isnan(), total.isinf()):
+        raise RuntimeError("The total norm of order %s for gradients from `parameters` is non-finite, so it cannot be clipped. To disable this error and scale the gradients by "
+                           "the non-finite norm anyway, set `error_if_nonfinite=False`" % float(norm_type))
     return total
 
 
-@no_grad()
+@_without_grad
+def clip_grads_with_norm_(parameters, max_norm, total_norm, foreach=None):
+    grads = [p.grad for p in _list(parameters) if p.grad is not None]
+    if not grads:
+        return
+    factor = float(max_norm) / (total_norm + 1e-6)
+    clamped = _V.clamp(factor, max=1.0)
+    for group in _by_type(grads):
+        if foreach is False:
+            there = clamped.to(group[0].device)
+            for g in group:
+                g.mul_(there)
+        else:
+            _V._foreach_mul_(group, clamped.to(group[0].device))
+
+
+@_without_grad
+def clip_grad_norm_(parameters, max_norm, norm_type=2.0, error_if_nonfinite=False, foreach=None):
+    parameters = _list(parameters)
+    grads = [p.grad for p in parameters if p.grad is not None]
+    total = get_total_norm(grads, norm_type, error_if_nonfinite, foreach)
+    clip_grads_with_norm_(parameters, max_norm, total, foreach)
+    return total
+
+
+@_without_grad
 def clip_grad_value_(parameters, clip_value, foreach=None):
-    parameters = [parameters] if isinstance(parameters, _C.TensorBase) else list(parameters)
+    grads = [p.grad for p in _list(parameters) if p.grad is not None]
+    for group in _by_type(grads):
+        if foreach is False:
+            for g in group:
+                g.clamp_(min=-float(clip_value), max=float(clip_value))
+        else:
+            _V._foreach_clamp_min_(group, -float(clip_value))
+            _V._foreach_clamp_max_(group, float(clip_value))
+
+
+def parameters_to_vector(parameters):
+    return _V.cat([p.view(-1) for p in parameters])
+
+
+def vector_to_parameters(vec, parameters):
+    if not isinstance(vec, _C.TensorBase):
+        raise TypeError("expected torch.Tensor, but got: " + type(vec).__name__)
+    at = 0
     for p in parameters:
-        if p.grad is not None:
-            p.grad.clamp_(min=-clip_value, max=clip_value)
+        n = p.numel()
+        p.data = vec[at:at + n].view_as(p).data
+        at += n
 
 
 __getattr__ = attribute("torch.nn.utils")
