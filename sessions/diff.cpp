@@ -203,6 +203,15 @@ class Differ {
     if (a.device != b.device) what |= diff_what::kDevice;
     if (a.other != b.other) what |= diff_what::kValues;
     if ((l[0].flags & kRaised) != (r[0].flags & kRaised)) what |= diff_what::kRaised;
+    uint64_t taken[2] = {0, 0}, launched[2] = {0, 0};
+    for (int i = 0; i < 2; ++i)
+      for (const Event& e : layers[i]) {
+        // On another device the same bytes are no difference of their own.
+        if (side_[i]->memory_counts()) taken[i] += side_[i]->effects()->taken_sum(e.id, a.device == b.device);
+        if (side_[i]->gpu_counts()) launched[i] += side_[i]->effects()->launched_sum(e.id);
+      }
+    if (taken[0] != taken[1]) what |= diff_what::kAllocation;
+    if (launched[0] != launched[1]) what |= diff_what::kLaunched;
     return what;
   }
 
@@ -226,7 +235,8 @@ const char* diff_state_words(DiffState s) {
 std::vector<const char*> diff_what_words(uint16_t what) {
   static constexpr std::pair<uint16_t, const char*> kWords[] = {
       {diff_what::kLayers, "layers"}, {diff_what::kKeyset, "key set"}, {diff_what::kKernel, "kernel"}, {diff_what::kNode, "node"}, {diff_what::kDtype, "dtype"},
-      {diff_what::kShape, "shape"},   {diff_what::kDevice, "device"},  {diff_what::kValues, "values"}, {diff_what::kRaised, "raised"}, {diff_what::kInside, "inside"}};
+      {diff_what::kShape, "shape"},   {diff_what::kDevice, "device"},  {diff_what::kValues, "values"}, {diff_what::kRaised, "raised"},
+      {diff_what::kAllocation, "allocation"}, {diff_what::kLaunched, "kernels launched"}, {diff_what::kInside, "inside"}};
   std::vector<const char*> out;
   for (const auto& [bit, words] : kWords)
     if (what & bit) out.push_back(words);
@@ -251,7 +261,9 @@ Diff diff(const DiffSide& left, const DiffSide& right, const std::atomic<bool>* 
   const bool two = left.session != right.session;
   const bool texts = two && l.has_sources() && r.has_sources();
   const bool kernel_lines = !two || left.session->meta("engine_version") == right.session->meta("engine_version");
+  const bool memory = l.effects()->has_memory() && r.effects()->has_memory(), gpu = l.effects()->has_gpu() && r.effects()->has_gpu();
   for (PreparedSide* s : {&l, &r}) {
+    s->use_effects(memory, gpu);
     s->use_line_texts(texts);
     s->use_kernel_lines(kernel_lines);
     s->hash_trees();
@@ -259,6 +271,8 @@ Diff diff(const DiffSide& left, const DiffSide& right, const std::atomic<bool>* 
   Differ(l, r, cancel, &out).run();
   out.totals[0] = l.totals();
   out.totals[1] = r.totals();
+  out.effects[0] = l.effects();
+  out.effects[1] = r.effects();
   out.stopped = cancel && cancel->load();
   return out;
 }

@@ -74,6 +74,19 @@ void add_kernels(const Session& left, const Session& right, const DiffRow& row, 
   }
 }
 
+void add_effects(const Session& left, const Session& right, const Diff& d, const DiffRow& row, std::vector<std::string>* parts) {
+  Taken taken[2];
+  Launched launched[2];
+  for (int i = 0; i < 2; ++i)
+    for (const EventId layer : call_tree(i ? right : left, i ? row.right : row.left).layers) {
+      d.effects[i]->add_taken(layer, &taken[i]);
+      d.effects[i]->add_launched(layer, &launched[i]);
+    }
+  const auto add = [&](std::vector<std::string> words) { parts->insert(parts->end(), words.begin(), words.end()); };
+  if (row.what & diff_what::kLaunched) add(launched_words(launched[0], launched[1]));
+  if (row.what & diff_what::kAllocation) add(taken_words(taken[0], taken[1]));
+}
+
 std::string raised_text(const Session& s, EventId e) {
   if (!(s.event(e).flags & kRaised)) return "nothing";
   for (const Raised& r : s.raised_in(e)) return r.type;
@@ -108,7 +121,7 @@ void add_layers(const Session& left, const Session& right, const DiffRow& row, b
 
 }  // namespace
 
-std::string diff_reason(const Session& left, const Session& right, const DiffRow& row, bool brief) {
+std::string diff_reason(const Session& left, const Session& right, const Diff& d, const DiffRow& row, bool brief) {
   if (row.state == DiffState::kLeft || row.state == DiffState::kRight) return diff_state_words(row.state);
   if (row.state == DiffState::kSame) return "no difference";
   std::vector<std::string> parts;
@@ -117,6 +130,7 @@ std::string diff_reason(const Session& left, const Session& right, const DiffRow
   if (row.what & (diff_what::kDtype | diff_what::kShape | diff_what::kDevice | diff_what::kValues)) add_values(left, right, row, &parts);
   if (row.what & diff_what::kKernel) add_kernels(left, right, row, &parts);
   if (row.what & diff_what::kRaised) parts.push_back("raised " + raised_text(left, row.left) + " -> " + raised_text(right, row.right));
+  if (row.what & (diff_what::kAllocation | diff_what::kLaunched)) add_effects(left, right, d, row, &parts);
   if (row.what == diff_what::kKeyset || (row.what & ~diff_what::kInside) == diff_what::kKeyset) {
     const KeyMath l(left), r(right);
     parts.push_back("key set " + l.text(left.keyset(left.event(row.left).keyset).raw) + " -> " + r.text(right.keyset(right.event(row.right).keyset).raw));

@@ -51,6 +51,9 @@ PreparedSide::PreparedSide(const DiffSide& side, const std::atomic<bool>* cancel
   values_.assign(n, {});
   find_tops();
   read_values();
+  effects_->read_gpu(s_, scope_);
+  if (effects_->has_memory()) totals_.allocated = effects_->allocated(), totals_.held = effects_->held();
+  if (effects_->has_gpu()) totals_.launched = static_cast<int64_t>(effects_->launched());
 }
 
 void PreparedSide::find_tops() {
@@ -170,6 +173,10 @@ uint64_t PreparedSide::own(const Event& e) {
   h = hash_mix(h, kernel(e.kernel));
   h = hash_mix(h, (is_redispatch(e.kind) ? 1u : is_call(e.kind) ? 2u : 3u + static_cast<uint32_t>(e.kind)) | (e.flags & kRaised ? 64u : 0u));
   if (e.node) h = hash_mix(h, nodes(e));
+  if (memory_counts_)
+    if (const uint64_t taken = effects_->taken_sum(e.id, true)) h = hash_mix(h, taken);
+  if (gpu_counts_)
+    if (const uint64_t launched = effects_->launched_sum(e.id)) h = hash_mix(h, ~launched);
   if (is_redispatch(e.kind)) return h;
   const ValueLanes v = values(e.id);
   return hash_mix(h, hash_mix(uint64_t{v.dtype} << 32 | v.shape, uint64_t{v.device} << 32 | v.other));

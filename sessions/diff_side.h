@@ -52,12 +52,17 @@ class PreparedSide {
   /// The user's line: file, function, and the line's text or its number.
   uint64_t line(StackId);
   uint64_t nodes(const Event&);
+  const std::shared_ptr<CallEffects>& effects() const { return effects_; }
+  bool memory_counts() const { return memory_counts_; }
+  bool gpu_counts() const { return gpu_counts_; }
 
   /// True when the source of every line at the top is there: lines then count by their text.
   bool has_sources();
   void use_line_texts(bool on) { line_texts_ = on; }
   /// False: a kernel's place counts without its line, as another build has others.
   void use_kernel_lines(bool on) { kernel_lines_ = on; }
+  /// Where one side doesn't tell of memory or GPUs, neither's count.
+  void use_effects(bool memory, bool gpu) { memory_counts_ = memory, gpu_counts_ = gpu; }
   /// Computes tree(), after the settings above are known.
   void hash_trees();
 
@@ -78,7 +83,8 @@ class PreparedSide {
   const std::atomic<bool>* cancel_;
   KeyMath math_;
   uint32_t first_ = 1, last_ = 0;
-  bool line_texts_ = false, kernel_lines_ = true;
+  bool line_texts_ = false, kernel_lines_ = true, memory_counts_ = false, gpu_counts_ = false;
+  std::shared_ptr<CallEffects> effects_ = std::make_shared<CallEffects>();
   std::vector<TopCalls> tops_;
   std::vector<uint64_t> tree_;
   std::vector<ValueLanes> values_;

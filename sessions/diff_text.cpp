@@ -4,6 +4,7 @@
 #include <map>
 
 #include "sessions/diff.h"
+#include "sessions/memory.h"
 #include "sessions/show.h"
 #include "sessions/why_terms.h"
 
@@ -58,26 +59,41 @@ std::string json_id(EventId e) { return e ? std::to_string(e.value) : "null"; }
 /// same reason: finding out since when a mode holds takes time, and thousands of rows in a row may ask.
 class Reasons {
  public:
-  Reasons(const DiffSide& l, const DiffSide& r) : l_(*l.session), r_(*r.session) {}
+  Reasons(const DiffSide& l, const DiffSide& r, const Diff& d) : l_(*l.session), r_(*r.session), d_(d) {}
   std::string of(const DiffRow& row) {
     constexpr uint16_t kCached = diff_what::kLayers | diff_what::kKeyset;
-    if (row.state != DiffState::kChanged || row.depth || !(row.what & diff_what::kLayers)) return diff_reason(l_, r_, row);
+    if (row.state != DiffState::kChanged || row.depth || !(row.what & diff_what::kLayers)) return diff_reason(l_, r_, d_, row);
     const Event a = l_.event(row.left), b = r_.event(row.right);
     if (a.tls != tls_[0] || b.tls != tls_[1]) known_.clear();
     tls_[0] = a.tls, tls_[1] = b.tls;
-    if (row.what & ~(kCached | diff_what::kInside)) return diff_reason(l_, r_, row);
+    if (row.what & ~(kCached | diff_what::kInside)) return diff_reason(l_, r_, d_, row);
     const auto [it, fresh] = known_.try_emplace({a.op.value, a.keyset.value, a.arg_keyset.value, a.kernel.value, b.keyset.value, b.arg_keyset.value, b.kernel.value, row.what});
-    if (fresh) it->second = diff_reason(l_, r_, row);
+    if (fresh) it->second = diff_reason(l_, r_, d_, row);
     return it->second;
   }
 
  private:
   const Session &l_, &r_;
+  const Diff& d_;
   TlsId tls_[2];
   std::map<std::array<uint32_t, 8>, std::string> known_;
 };
 
-std::string json_row(const DiffSide& l, const DiffSide& r, const DiffRow& row, const std::string& reason) {
+std::string json_taken(const Session& s, const CallEffects* of, EventId call) {
+  if (!call || !of || !of->has_memory()) return "null";
+  std::string out;
+  for (const auto& [device, t] : of->taken_in(s, call))
+    out += (out.empty() ? "" : ",") + json_quoted(device) + ":{\"blocks\":" + std::to_string(t.blocks) + ",\"bytes\":" + std::to_string(t.bytes) + "}";
+  return "{" + out + "}";
+}
+std::string json_launched(const Session& s, const CallEffects* of, EventId call) {
+  if (!call || !of || !of->has_gpu()) return "null";
+  std::string out;
+  for (const auto& [name, n] : of->launched_in(s, call)) out += (out.empty() ? "" : ",") + json_quoted(name) + ":" + std::to_string(n);
+  return "{" + out + "}";
+}
+
+std::string json_row(const DiffSide& l, const DiffSide& r, const Diff& d, const DiffRow& row, const std::string& reason) {
   const Session& s = session_of(l, r, row);
   const Event e = s.event(call_of(row));
   std::string what;
@@ -86,17 +102,22 @@ std::string json_row(const DiffSide& l, const DiffSide& r, const DiffRow& row, c
          ",\"op\":" + json_quoted(e.op && e.kind != Kind::kBackwardNode ? s.op(e.op).full : name_of(s, e.id)) + ",\"line\":" + json_quoted(where_brief(s, e.stack)) +
          ",\"left\":" + json_id(row.left) + ",\"right\":" + json_id(row.right) + ",\"what\":[" + what + "],\"left_layers\":" + json_layers(*l.session, row.left) +
          ",\"right_layers\":" + json_layers(*r.session, row.right) + ",\"reason\":" + json_quoted(reason) +
-         ",\"left_ns\":" + json_time(*l.session, row.left) + ",\"right_ns\":" + json_time(*r.session, row.right) + "}";
+         ",\"left_ns\":" + json_time(*l.session, row.left) + ",\"right_ns\":" + json_time(*r.session, row.right) +
+         ",\"left_allocated\":" + json_taken(*l.session, d.effects[0].get(), row.left) + ",\"right_allocated\":" + json_taken(*r.session, d.effects[1].get(), row.right) +
+         ",\"left_launched\":" + json_launched(*l.session, d.effects[0].get(), row.left) + ",\"right_launched\":" + json_launched(*r.session, d.effects[1].get(), row.right) + "}";
 }
 
 std::string json_summary(const DiffSide& l, const DiffSide& r, const Diff& d) {
-  const auto side = [](const DiffSide& of, const DiffTotals& t) {
+  const auto known = [](int64_t n) { return n < 0 ? "null" : std::to_string(n); };
+  const auto side = [&](const DiffSide& of, const DiffTotals& t) {
     return "{\"file\":" + json_quoted(of.session->path()) + ",\"span\":" + json_quoted(of.scope.whole() ? "all" : of.scope.name) + ",\"calls\":" + std::to_string(t.calls) +
-           ",\"hops\":" + std::to_string(t.hops) + ",\"nodes\":" + std::to_string(t.nodes) + ",\"saved\":" + (t.saved < 0 ? "null" : std::to_string(t.saved)) +
-           ",\"ns\":" + std::to_string(t.time) + "}";
+           ",\"hops\":" + std::to_string(t.hops) + ",\"nodes\":" + std::to_string(t.nodes) + ",\"saved\":" + known(t.saved) +
+           ",\"ns\":" + std::to_string(t.time) + ",\"allocated\":" + known(t.allocated) + ",\"held\":" + known(t.held) + ",\"launched\":" + known(t.launched) + "}";
   };
+  std::string missing;
+  for (const std::string& sentence : diff_not_compared(d)) missing += (missing.empty() ? "" : ",") + json_quoted(sentence);
   return "{\"state\":\"summary\",\"same\":" + std::to_string(d.same) + ",\"changed\":" + std::to_string(d.changed) + ",\"only_left\":" + std::to_string(d.left) +
-         ",\"only_right\":" + std::to_string(d.right) + ",\"left\":" + side(l, d.totals[0]) + ",\"right\":" + side(r, d.totals[1]) + "}";
+         ",\"only_right\":" + std::to_string(d.right) + ",\"left\":" + side(l, d.totals[0]) + ",\"right\":" + side(r, d.totals[1]) + ",\"not_compared\":[" + missing + "]}";
 }
 
 /// Rows that are told: all at the top, and what is inside a row that has no difference of its own.
@@ -128,7 +149,28 @@ std::string diff_summary(const DiffSide& l, const DiffSide& r, const Diff& d) {
   const auto &a = d.totals[0], &b = d.totals[1];
   out += "; hops " + both(a.hops, b.hops) + "; nodes " + both(a.nodes, b.nodes);
   if (a.saved >= 0 && b.saved >= 0) out += "; saved " + both(static_cast<uint64_t>(a.saved), static_cast<uint64_t>(b.saved));
-  return out + "; time " + time_brief(a.time) + " | " + time_brief(b.time);
+  out += "; time " + time_brief(a.time) + " | " + time_brief(b.time);
+  if (a.allocated >= 0 && b.allocated >= 0) out += "; allocated " + bytes_text(a.allocated) + " | " + bytes_text(b.allocated) + ", held at the end " + bytes_text(a.held) + " | " + bytes_text(b.held);
+  if (a.launched >= 0 && b.launched >= 0) out += "; launched " + both(static_cast<uint64_t>(a.launched), static_cast<uint64_t>(b.launched));
+  return out;
+}
+
+std::vector<std::string> diff_not_compared(const Diff& d) {
+  std::vector<std::string> out;
+  const auto add = [&](const char* what, bool left, bool right, const char* lack) {
+    if (left != right) out.push_back(std::string(what) + " not compared: the " + (left ? "right" : "left") + " recording has no " + lack + ".");
+  };
+  if (!d.effects[0] || !d.effects[1]) return out;
+  if (!d.effects[0]->has_memory() && !d.effects[1]->has_memory()) out.push_back("Allocation is not compared: neither recording tells of memory.");
+  add("Allocation is", d.effects[0]->has_memory(), d.effects[1]->has_memory(), "allocations");
+  add("Kernels are", d.effects[0]->has_gpu(), d.effects[1]->has_gpu(), "work of a GPU");
+  return out;
+}
+
+std::string diff_held(const Diff& d) {
+  const int64_t l = d.totals[0].held, r = d.totals[1].held;
+  if (l < 0 || r < 0 || l == r) return "";
+  return std::string("The ") + (r > l ? "right" : "left") + " holds " + bytes_text(std::abs(r - l)) + " more at its end.";
 }
 
 std::string diff_headline(const DiffSide& l, const DiffSide& r, const Diff& d) {
@@ -167,10 +209,10 @@ std::string diff_headline(const DiffSide& l, const DiffSide& r, const Diff& d) {
 }
 
 void diff_text(const DiffSide& l, const DiffSide& r, const Diff& d, bool json, const std::function<void(std::string_view line)>& out) {
-  Reasons reasons(l, r);
+  Reasons reasons(l, r, d);
   if (json) {
     for (const DiffRow& row : d.rows)
-      if (row.state != DiffState::kSame) out(json_row(l, r, row, reasons.of(row)));
+      if (row.state != DiffState::kSame) out(json_row(l, r, d, row, reasons.of(row)));
     out(json_summary(l, r, d));
     return;
   }
@@ -231,6 +273,8 @@ void diff_text(const DiffSide& l, const DiffSide& r, const Diff& d, bool json, c
   }
   say_same();
   out(diff_summary(l, r, d));
+  if (const std::string held = diff_held(d); !held.empty() && d.differ()) out(held);
+  for (const std::string& sentence : diff_not_compared(d)) out(sentence);
 }
 
 }  // namespace peel

@@ -115,6 +115,7 @@ void PreparedSide::read_values_from(ReadConnection& db) {
       if (!rows.null(4)) lanes.other = fold(lanes.other, place, texts.text(rows.integer(4)));
     }
   }
+  effects_->read_memory(db, s_, scope_, cancel_);
   // Only what was recorded is counted; a recording without any saved variable may just not tell.
   ReadStatement any(db, "SELECT 1 FROM saved LIMIT 1");
   if (!any.step()) {

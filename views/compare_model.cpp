@@ -184,13 +184,13 @@ CompareRow CompareModel::make_row(const Item& item) const {
   const std::vector<LayerCause> causes = layer_causes(session(0), session(1), d);
   r.half[0] = make_half(0, d.left, causes);
   r.half[1] = make_half(1, d.right, causes);
-  r.what = d.left && d.right ? diff_reason(session(0), session(1), d, true) : "only in " + choice_.name[d.left ? 0 : 1];
+  r.what = d.left && d.right ? diff_reason(session(0), session(1), diff_, d, true) : "only in " + choice_.name[d.left ? 0 : 1];
   r.expandable = d.below > 0;
   r.expanded = d.below && opens_at_first(d) != toggled_.contains(item.index);
   if (d.what & diff_what::kLayers) {
     size_t before = item.index;
     for (int look = 0; look < kLookBack && !r.repeats && (before = diff_.previous(before)) != SIZE_MAX; ++look)
-      r.repeats = diff_reason(session(0), session(1), diff_.rows[before], true) == r.what;
+      r.repeats = diff_reason(session(0), session(1), diff_, diff_.rows[before], true) == r.what;
   }
   return r;
 }

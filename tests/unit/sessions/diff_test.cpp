@@ -121,9 +121,9 @@ TEST_CASE("what changed is told: layers, nodes, values, what is inside", "[sessi
   CHECK(causes[0].verdict == Verdict::kExcluded);
   CHECK(causes[0].words == "excluded by inference_mode");
   CHECK(causes[0].since == "since hop 3");
-  CHECK(diff_reason(*a, *b, d.rows[1]) == "AutogradCPU skipped: excluded by inference_mode (since hop 3); node BBackward0 -> none");
+  CHECK(diff_reason(*a, *b, d, d.rows[1]) == "AutogradCPU skipped: excluded by inference_mode (since hop 3); node BBackward0 -> none");
   const Diff back = diff(right, left);
-  CHECK(diff_reason(*b, *a, back.rows[1], true) == "AutogradCPU excluded by inference_mode on the left; node none -> BBackward0");
+  CHECK(diff_reason(*b, *a, back, back.rows[1], true) == "AutogradCPU excluded by inference_mode on the left; node none -> BBackward0");
   CHECK(diff_headline(left, right, d) == "1 of 3 calls differs: inference_mode excludes AutogradCPU; grad runs it and makes nodes.");
 }
 
@@ -143,7 +143,7 @@ TEST_CASE("values, dtypes, shapes and devices", "[sessions][diff]") {
   const auto against = [&](const char* number, const char* dtype, const char* shape, const char* device) {
     const auto other = made(number, dtype, shape, device);
     const Diff d = diff({base.get(), {}}, {other.get(), {}});
-    return std::pair{d.rows[0].what, d.rows[0].what ? diff_reason(*base, *other, d.rows[0]) : ""};
+    return std::pair{d.rows[0].what, d.rows[0].what ? diff_reason(*base, *other, d, d.rows[0]) : ""};
   };
   CHECK(against("1", "float32", "[2,3]", "cpu") == std::pair<uint16_t, std::string>{0, ""});
   CHECK(against("2", "float32", "[2,3]", "cpu").first == diff_what::kValues);
@@ -171,7 +171,7 @@ TEST_CASE("inside aligned calls: by operator and key; time is no difference", "[
   CHECK(d.rows[2].state == DiffState::kRight);
   CHECK(d.rows[2].depth == 1);
   CHECK(d.first() == 2);  // the outer row differs only inside
-  CHECK(diff_reason(*base, *inserted, d.rows[0]) == "1 difference inside");
+  CHECK(diff_reason(*base, *inserted, d, d.rows[0]) == "1 difference inside");
   const Diff c = diff({base.get(), {}}, {changed.get(), {}});
   REQUIRE(c.rows.size() == 3);
   CHECK(c.rows[2].state == DiffState::kChanged);
@@ -250,7 +250,7 @@ TEST_CASE("nesting without end neither overflows nor hides a difference", "[sess
   const Diff d = diff({one.get(), {}}, {other.get(), {}});
   CHECK(d.differ() == 1);
   CHECK(d.rows.size() <= 200);
-  CHECK(diff_reason(*one, *other, d.rows.back()) == "differs far inside");
+  CHECK(diff_reason(*one, *other, d, d.rows.back()) == "differs far inside");
   CHECK(d.first() == d.rows.size() - 1);  // one stops there all the same
 }
 
@@ -269,4 +269,170 @@ TEST_CASE("threads are paired by what they did, not by which began first", "[ses
   const Diff d = diff({one.get(), {}}, {other.get(), {}});
   CHECK(d.differ() == 0);
   CHECK(d.same == 7);
+}
+
+// ---- memory and kernels
+
+namespace {
+
+/// Calls on lines of their own, each with what it took and launched.
+struct Effects {
+  Made p;
+  int64_t rows = 0, works = 0;
+  uint64_t address = 0x1000;
+
+  uint64_t take(uint32_t event, int64_t bytes, const char* device = "cpu", bool tensor = true) {
+    address += 0x1000;
+    p.m.sql("INSERT INTO memory_event VALUES(" + std::to_string(++rows) + "," + (event ? std::to_string(event) : "NULL") + ",1,NULL," + std::to_string(event * 1000 + 10) + ",0," +
+            std::to_string(p.m.string(device)) + "," + std::to_string(address) + "," + std::to_string(bytes) + ",0,NULL," + (tensor ? "1" : "NULL") + ",NULL)");
+    return address;
+  }
+  void give(uint64_t block, int64_t ns, int64_t bytes = 0, const char* device = "cpu") {
+    p.m.sql("INSERT INTO memory_event VALUES(" + std::to_string(++rows) + ",NULL,1,NULL," + std::to_string(ns) + ",2," + std::to_string(p.m.string(device)) + "," + std::to_string(block) + "," +
+            std::to_string(bytes) + ",0,NULL,1,NULL)");
+  }
+  void launch(uint32_t event, const char* kernel, int replay = 0, int64_t node = 0) {
+    ++works;
+    p.m.sql("INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL(start, end, deviceId, contextId, streamId, correlationId, globalPid, demangledName, graphNodeId, event) VALUES(" + std::to_string(1000000 + works * 10) +
+            "," + std::to_string(1000005 + works * 10) + ",0,1,7," + std::to_string(node ? 500 + replay : 1000 + works) + ",0," + std::to_string(p.m.string(kernel)) + "," + std::to_string(node) + "," +
+            std::to_string(event) + ")");
+  }
+};
+
+struct Compared {
+  std::unique_ptr<Session> l, r;
+  Diff d;
+  Compared(Effects& left, Effects& right) : l(left.p.m.open()), r(right.p.m.open()), d(diff({l.get(), {}}, {r.get(), {}})) {
+    const Diff back = diff({r.get(), {}}, {l.get(), {}});
+    REQUIRE(back.rows.size() == d.rows.size());
+    for (size_t i = 0; i < d.rows.size(); ++i) {
+      CHECK(back.rows[i].what == d.rows[i].what);
+      CHECK(back.rows[i].left == d.rows[i].right);
+    }
+  }
+  std::string reason(size_t i) const { return diff_reason(*l, *r, d, d.rows[i]); }
+};
+
+constexpr const char* kFill = "void at::native::vectorized_elementwise_kernel<4, at::native::FillFunctor<float>, std::array<char*, 1ul> >(int, at::native::FillFunctor<float>, std::array<char*, 1ul>)";
+constexpr const char* kFillDouble = "void at::native::vectorized_elementwise_kernel<4, at::native::FillFunctor<double>, std::array<char*, 1ul> >(int, at::native::FillFunctor<double>, std::array<char*, 1ul>)";
+
+}  // namespace
+
+TEST_CASE("memory that calls take is compared by what was asked for, not by address or layer", "[sessions][diff]") {
+  Effects l, r;
+  for (Effects* e : {&l, &r}) {
+    const bool right = e == &r;
+    if (right) e->address = 0x90000;
+    const uint32_t a = e->p.call('a', 1), b = e->p.call('b', 2), c = e->p.call('c', 3), d = e->p.call('d', 4), f = e->p.call('f', 5);
+    e->take(right ? a + 1 : a, 64);  // in another layer of the same call
+    e->take(b, right ? 4096 + 64 : 64);
+    if (right) e->take(c, 12);
+    e->take(d, 100), e->take(d, right ? 50 : 100);
+    if (right) e->take(d, 50);
+    e->take(f, 32, right ? "cuda:0" : "cpu");
+  }
+  const Compared c(l, r);
+  REQUIRE(c.d.rows.size() == 5);
+  CHECK(c.d.rows[0].state == DiffState::kSame);
+  for (int i = 1; i < 5; ++i) CHECK(c.d.rows[size_t(i)].what == diff_what::kAllocation);
+  CHECK(c.reason(1) == "allocates 4.0 KiB more on cpu");
+  CHECK(c.reason(2) == "allocates 12 B on cpu, left nothing");
+  CHECK(c.reason(3) == "allocates 200 B on cpu in 3 blocks where left takes 2 blocks");
+  CHECK(c.reason(4) == "allocates nothing on cpu, left 32 B; allocates 32 B on cuda:0, left nothing");
+  CHECK(c.d.totals[0].allocated == 360);
+  CHECK(c.d.totals[1].held == 64 + 4160 + 12 + 200 + 32);
+  CHECK(diff_held(c.d) == "The right holds 4.0 KiB more at its end.");
+  CHECK(diff_not_compared(c.d).empty());
+  std::string json;
+  diff_text({c.l.get(), {}}, {c.r.get(), {}}, c.d, true, [&](std::string_view line) { json += std::string(line) + "\n"; });
+  CHECK(json.find("\"what\":[\"allocation\"]") != std::string::npos);
+  CHECK(json.find("\"left_allocated\":{\"cpu\":{\"blocks\":2,\"bytes\":200}},\"right_allocated\":{\"cpu\":{\"blocks\":3,\"bytes\":200}},\"left_launched\":null") != std::string::npos);
+}
+
+TEST_CASE("a library's workspace is no difference, scratch memory of a kernel is", "[sessions][diff]") {
+  Effects l, r;
+  for (Effects* e : {&l, &r}) {
+    const uint32_t a = e->p.call('a', 1), b = e->p.call('b', 2);
+    e->take(a, 64, "cuda:0");
+    if (e == &r) e->take(a, 32 << 20, "cuda:0", false);  // the first call of a library
+    if (e == &r) e->give(e->take(b, 512, "cuda:0", false), b * 1000 + 20, 512, "cuda:0");
+  }
+  const Compared c(l, r);
+  CHECK(c.d.rows[0].state == DiffState::kSame);
+  CHECK(c.reason(1) == "allocates 512 B on cuda:0, left nothing");
+  CHECK(c.d.totals[1].held - c.d.totals[0].held == 32 << 20);  // it is there all the same
+}
+
+TEST_CASE("kernels are compared by name and count, a graph's by its first replay", "[sessions][diff]") {
+  Effects l, r;
+  for (Effects* e : {&l, &r}) {
+    const bool right = e == &r;
+    const uint32_t a = e->p.call('a', 1), b = e->p.call('b', 2), c = e->p.call('c', 3), d = e->p.call('d', 4), f = e->p.call('f', 5);
+    e->launch(right ? a + 1 : a, "sgemm");
+    e->launch(b, right ? "void sm80_gemm<1>(float*)" : "void cublas_gemv<2>(float*)");
+    e->launch(c, right ? kFillDouble : kFill);
+    for (int i = 0; i < (right ? 3 : 1); ++i) e->launch(d, kFill);
+    if (right) e->launch(d, "extra");
+    for (int replay = 0; replay < (right ? 4 : 2); ++replay) e->launch(f, "captured", replay, 77);
+  }
+  const Compared c(l, r);
+  REQUIRE(c.d.rows.size() == 5);
+  CHECK(c.d.rows[0].state == DiffState::kSame);
+  CHECK(c.d.rows[4].state == DiffState::kSame);
+  CHECK(c.d.rows[1].what == diff_what::kLaunched);
+  CHECK(c.reason(1) == "launches `sm80_gemm` where left launches `cublas_gemv`");
+  CHECK(c.reason(2) == "launches `vectorized_elementwise_kernel<…FillFunctor<double>, array<char*, 1ul>>` where left launches `vectorized_elementwise_kernel<…FillFunctor<float>, array<char*, 1ul>>`");
+  CHECK(c.reason(3) == "launches also `extra`; launches `vectorized_elementwise_kernel` 3 times where left does once");
+  CHECK(c.d.totals[0].launched == 5);
+  CHECK(diff_not_compared(c.d) == std::vector<std::string>{"Allocation is not compared: neither recording tells of memory."});
+}
+
+TEST_CASE("where a side tells nothing of memory or GPUs they are not compared, and a sentence says so", "[sessions][diff]") {
+  Effects l, r;
+  l.take(l.p.call('a', 1), 64);
+  const uint32_t a = r.p.call('a', 1);
+  r.launch(a, "kernel");
+  const Compared c(l, r);
+  CHECK(c.d.differ() == 0);
+  CHECK(diff_not_compared(c.d) ==
+        std::vector<std::string>{"Allocation is not compared: the right recording has no allocations.", "Kernels are not compared: the left recording has no work of a GPU."});
+  std::string text;
+  diff_text({c.l.get(), {}}, {c.r.get(), {}}, c.d, false, [&](std::string_view line) { text += std::string(line) + "\n"; });
+  CHECK(text.ends_with("Kernels are not compared: the left recording has no work of a GPU.\n"));
+  CHECK(text.find("allocated") == std::string::npos);
+}
+
+TEST_CASE("what a span holds at its end: until the thread's next call", "[sessions][diff]") {
+  Effects e;
+  const uint32_t a = e.p.call('a', 1), b = e.p.call('b', 2), c = e.p.call('c', 3);
+  const uint64_t kept = e.take(a, 100), temporary = e.take(b, 1000);
+  e.take(c, 5);
+  e.give(temporary, 4999);  // after b's end, before c
+  e.give(kept, c * 1000 + 700);
+  const auto s = e.p.m.open();
+  const Diff d = diff({s.get(), *parse_scope(*s, std::to_string(a) + "-" + std::to_string(b + 1))}, {s.get(), *parse_scope(*s, std::to_string(c))});
+  CHECK(d.totals[0].allocated == 1100);
+  CHECK(d.totals[0].held == 100);
+  CHECK(d.totals[1].allocated == 5);
+  CHECK(d.totals[1].held == 5);
+}
+
+TEST_CASE("rows of memory that make no sense are no trouble", "[sessions][diff]") {
+  Effects l, r;
+  const uint32_t a = l.p.call('a', 1);
+  r.p.call('a', 1);
+  l.take(a, 8), r.take(a, 8);
+  l.p.m.sql("INSERT INTO memory_event VALUES(50,999999,1,NULL,5,0,7777,-5,8,0,NULL,1,NULL),(51,1,-3,NULL,5,0,NULL,9,-8,0,NULL,1,NULL),(52,-1,NULL,NULL,-5,2,'x','y','z',0,NULL,1,NULL),"
+            "(53,1,1,NULL,9223372036854775807,77,1,1,1,0,NULL,1,NULL),(54,1,1,NULL,1,0,1,1,9223372036854775807,0,NULL,1,NULL)");
+  const Compared c(l, r);
+  CHECK(c.d.differ() == 0);
+}
+
+TEST_CASE("kernels' names are shortened", "[sessions][diff]") {
+  CHECK(kernel_brief(kFill) == "vectorized_elementwise_kernel<4, FillFunctor<float>, array<char*, 1ul>>");
+  CHECK(kernel_brief("std::enable_if<true, void>::type internal::gemvx::kernel<int, float, 6>(cublasGemvParamsEx<int, float>)") == "kernel<int, float, 6>");
+  CHECK(kernel_brief("void at::native::(anonymous namespace)::f(int, void (*)(int))") == "f");
+  CHECK(kernel_brief("sm80_xmma_gemm_f32f32") == "sm80_xmma_gemm_f32f32");
+  CHECK(kernel_brief("copy Host-to-Device") == "copy Host-to-Device");
+  for (const char* odd : {"", ">", ")", "<>", "()", "a>", "a)", "((", "a<b", " ", "::", "x->y"}) kernel_brief(odd);
 }
