@@ -44,6 +44,7 @@ std::vector<ChangeChoice> change_choices(const Session& s, const Stop& stop) {
   const uint64_t set = s.keyset(e.keyset).raw;
   std::vector<KeyId> keys = math.keys(set);
   std::reverse(keys.begin(), keys.end());
+  std::stable_partition(keys.begin(), keys.end(), [&](KeyId k) { return k == e.key; });
   for (const KeyId k : keys) {
     const Key* key = s.key(k);
     if (!key) continue;

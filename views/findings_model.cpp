@@ -48,6 +48,20 @@ void find_raised(const Session& s, std::vector<Finding>& out) {
   }
 }
 
+/// What a person changed while the program stood: what comes after it is not what the program alone would have done.
+void find_changes(const Session& s, std::vector<Finding>& out) {
+  for (const HandChange& c : s.changes()) {
+    Finding f{Finding::Kind::kByHand, {}, c.event};
+    code(f.sentence, hop_name(s, c.event));
+    say(f.sentence, " was changed while it stood: ");
+    say(f.sentence, c.text, true);
+    const Key* would = c.moved ? s.key(c.key) : nullptr;
+    if (would && would->id != s.event(c.event).key) say(f.sentence, "; it would have gone to " + would->name);
+    add_event(f, c.event);
+    out.push_back(std::move(f));
+  }
+}
+
 void find_notes(const Session& s, std::vector<Finding>& out) {
   for (const Bookmark& b : s.bookmarks()) {
     Finding f{Finding::Kind::kNote, {}, b.event};
@@ -279,6 +293,7 @@ const char* finding_word(Finding::Kind k) {
     case Finding::Kind::kStop: return "stop";
     case Finding::Kind::kLoop: return "loop";
     case Finding::Kind::kCopy: return "copy";
+    case Finding::Kind::kByHand: return "by hand";
     case Finding::Kind::kLost: return "lost";
     case Finding::Kind::kInferred: return "inferred";
     case Finding::Kind::kNote: return "note";
@@ -331,6 +346,7 @@ Findings find_all(const Session& s, const Ask& ask, const std::atomic<bool>& can
   if (!cancelled) find_unreached_leaves(s, f.rows, cancelled);
   hidden.finish(f.rows, cancelled);
   if (!cancelled) find_silent_writes(s, ask, f.rows);
+  find_changes(s, f.rows);
   find_losses(s, f.rows);
   find_notes(s, f.rows);
   f.complete = over && !cancelled;

@@ -13,7 +13,7 @@
 namespace peel::views {
 
 struct Finding {
-  enum class Kind : uint8_t { kRaised, kMissing, kMemory, kEnded, kOpen, kMixed, kChanged, kStop, kLoop, kCopy, kLost, kInferred, kNote } kind;
+  enum class Kind : uint8_t { kRaised, kMissing, kMemory, kEnded, kOpen, kMixed, kChanged, kStop, kLoop, kCopy, kByHand, kLost, kInferred, kNote } kind;
   Parts sentence;
   EventId event;                 // the first hop; 0 = about the whole recording
   uint64_t count = 1;            // how often; `events` holds the first ones

@@ -366,8 +366,8 @@ void TracePanel::draw_row(Context& c, const Pen& pen, const Area& a, const Colum
       pen.text_cut(Type::kSemiSmall, at.node + u(14), base, room - u(14), p.text, r.error);
     } else {
       float x = at.node;
-      if (!r.node.empty() || r.inside) x += pen.node_made(at.node, cy, cut_text(marked ? Type::kBold : Type::kMono, r.node, room - u(14)), r.inside, marked) + u(8);
-      if (!r.changed.empty()) pen.text_cut(Type::kSemiSmall, x, base, a.right() - x, p.text, r.changed);
+      if (!r.changed.empty()) x += pen.text_cut(Type::kSemiSmall, x, base, room, p.text, r.changed) + u(10);
+      if (x + u(30) < a.right()) pen.node_made(x, cy, cut_text(marked ? Type::kBold : Type::kMono, r.node, a.right() - x - u(14)), r.inside, marked);
     }
   }
   if (over.hovered) {

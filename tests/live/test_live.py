@@ -267,6 +267,39 @@ class Both:
         t.send("detach")
         self.assertEqual(t.wait(), 0)
 
+    def test_two_backwards_over_one_leaf(self):
+        """A thread stands while it adds to a leaf's gradient; another one that comes to the same leaf waits, and Python goes on."""
+        program = self.script("""
+            import threading
+            w = torch.ones(3, requires_grad=True)
+            w.grad = torch.zeros(3)
+            go = threading.Event()
+            def work(n):
+                loss = (w * n).sum()
+                if n == 2:
+                    go.wait()
+                loss.backward()
+            threads = [threading.Thread(target=work, args=(n,)) for n in (1, 2)]
+            for t in threads: t.start()
+            threads[0].join(0.2)
+            go.set()
+            for t in threads: t.join()
+            print("grad", w.grad.tolist(), flush=True)
+        """)
+        for detail in ("standard", "keys"):
+            with self.subTest(detail=detail):
+                self.session = self.path("out.peel")
+                t = Terminal([harness.peel(), "record", "-o", self.session, *self.engine, "--detail", detail, "--break", "op:add_.Tensor key:CPU", program])
+                t.expect("peel> ")
+                time.sleep(0.6)  # the other one is on its way by now
+                t.send("locals")
+                t.expect("peel> ")
+                t.send("threads")
+                self.assertIn("MainThread", t.expect("peel> "))
+                t.send("detach")
+                t.expect("grad [3.0, 3.0, 3.0]")
+                self.assertEqual(t.wait(), 0)
+
     def test_kill_while_it_stands(self):
         t = self.terminal(self.loop(), ["op:addmm key:AutogradCPU"])
         t.expect("peel> ")

@@ -122,7 +122,7 @@ class Recorder final : public core::Observer {
 void Recorder::begin(core::Hop& h) {
   Thread* t = thread();
   if (!t) return;
-  if (whatif_waits()) [[unlikely]] whatif_begins(*t);
+  if (whatif_waits) [[unlikely]] whatif_begins(*t);
   record_begin(*t, h);
   if (attention(*t) && t->frames.back().recorded) arrive(*t, wire::Phase::kBefore, &h);
 }
@@ -216,14 +216,14 @@ void Recorder::end(core::Hop& h, core::HopValues* results) noexcept {
   t->written.resize(f.written_first);
   if (f.recorded) put_end(*t, !results);
   t->frames.pop_back();
-  if (whatif_waits()) [[unlikely]] whatif_ends(*t);
+  if (whatif_waits) [[unlikely]] whatif_ends(*t);
 }
 
 void Recorder::node_begin(core::Node& n) {
   Thread* t = thread();
   if (!t) return;
   const bool standard = detail() == Detail::kStandard;
-  if (standard && whatif_waits()) [[unlikely]] whatif_begins(*t);
+  if (standard && whatif_waits) [[unlikely]] whatif_begins(*t);
   Frame& f = open(*t, standard);
   wire::Begin b{};
   b.tls = current_tls(*t);
@@ -250,7 +250,7 @@ void Recorder::node_end(core::Node&) noexcept {
     put_end(*t, f.raised);
   }
   t->frames.pop_back();
-  if (whatif_waits()) [[unlikely]] whatif_ends(*t);
+  if (whatif_waits) [[unlikely]] whatif_ends(*t);
 }
 
 void Recorder::memory(wire::MemoryAction action, const void* block, size_t bytes, core::Device d) noexcept {

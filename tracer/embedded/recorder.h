@@ -119,7 +119,7 @@ void set_questions(PyObject* locals, PyObject* threads);
 /// Makes the changes that are asked for before the program's first line. Why not, or "".
 std::string take_whatif(const char* lines);
 void begin_whatif(Thread&);   // recording begins
-bool whatif_waits();          // hops are looked at
+inline constinit bool whatif_waits = false;  // hops are looked at, until the last one of the range has ended
 void whatif_begins(Thread&);  // a hop or a node's run is to begin on the stack of frames
 void whatif_ends(Thread&);    // one has ended
 

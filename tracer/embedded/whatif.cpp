@@ -17,7 +17,6 @@ struct Plan {
   uint64_t first = 0, siblings = 0;   // 0, 0: all
   uint64_t hops = 0;
   size_t depth = SIZE_MAX;            // of its first hop, once that began
-  bool over = false;
   std::vector<std::shared_ptr<void>> guards;
 };
 Plan* plan = nullptr;
@@ -40,7 +39,7 @@ void begin_scope(Thread& t) {
   t.looks_again = plan->first != 0;
 }
 void end_scope(Thread& t) {
-  plan->over = true;
+  whatif_waits = false;
   t.forced = {};
   while (!plan->guards.empty()) plan->guards.pop_back();
 }
@@ -120,9 +119,8 @@ std::string take_whatif(const char* lines) {
 
 void begin_whatif(Thread& t) {
   if (plan && plan->first == 0) begin_scope(t);
+  whatif_waits = plan && plan->first != 0;
 }
-
-bool whatif_waits() { return plan && plan->first != 0 && !plan->over; }
 
 void whatif_begins(Thread& t) {
   if (plan->depth != SIZE_MAX || ++plan->hops != plan->first) return;

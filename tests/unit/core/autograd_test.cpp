@@ -120,3 +120,26 @@ TEST_CASE("threads have their own sequence numbers, and share a leaf's accumulat
   for (std::thread& t : threads) t.join();
   CHECK(right == 4);
 }
+
+TEST_CASE("who waits for a node asks the observer to", "[core][observer]") {
+  struct Waiting final : Observer {
+    void begin(Hop&) override {}
+    void end(Hop&, HopValues*) noexcept override {}
+    void wait_for(std::mutex& m) override { ++waits; m.lock(); }
+    std::atomic<int> waits = 0;
+  } waiting;
+  struct Still final : Node {
+    const char* name() const override { return "Still"; }
+    std::vector<Tensor> apply(std::vector<Tensor>) override { return {}; }
+  };
+  const Ref<Still> node(new Still);
+  set_observer(&waiting);
+  { const NodeLock free(*node); }
+  CHECK(waiting.waits == 0);
+  node->mutex().lock();
+  std::thread other([&] { const NodeLock lock(*node); });
+  while (waiting.waits == 0) std::this_thread::yield();
+  node->mutex().unlock();
+  other.join();
+  set_observer(nullptr);
+}

@@ -20,10 +20,13 @@ class Log final : public Observer {
   void end(Hop& h, HopValues* results) noexcept override {
     Stack values;
     if (results) results->push(&values);
+    if (results && replace_by) replaced = results->replace(*replace_by);
     lines.push_back("end " + std::string(to_string(h.key())) + (results ? " " + std::to_string(values.size()) : " raised"));
   }
   std::vector<std::string> lines;
   std::function<void(Hop&)> change;
+  const Stack* replace_by = nullptr;
+  bool replaced = false;
 };
 
 struct Watched {
@@ -78,4 +81,23 @@ TEST_CASE("an observer may send a hop elsewhere or replace its kernel", "[core][
   replacement.function = kernel([&other](const Tensor&, int64_t) -> Tensor { return other; });
   w.log.change = [&](Hop& h) { h.kernel = &replacement; };
   CHECK(w.op().call(w.x, 3).is_same(other));
+}
+
+TEST_CASE("an observer may return another result, but not for what an operator was given to write", "[core][observer]") {
+  Watched w;
+  ForceKeys none({{}, {}});
+  w.def.def("g_(Tensor(a!) self) -> Tensor(a!)");
+  w.def.impl("g_", kernel([](Tensor& x) -> Tensor& { return x; }), K::CPU);
+  const Tensor other = tensor(K::Meta);
+  const Stack given{other};
+  w.log.replace_by = &given;
+  CHECK(w.op().call(w.x, 3).is_same(other));
+  CHECK(w.log.replaced);
+  Stack boxed{w.x, 4};
+  w.op().call_boxed(&boxed);
+  REQUIRE(boxed.size() == 1);
+  CHECK(boxed[0] == IValue(other));
+  Tensor x = tensor({K::CPU});
+  CHECK(w.d.find_schema_or_throw("mine::g_", "").typed<Tensor&(Tensor&)>().call(x).is_same(x));
+  CHECK_FALSE(w.log.replaced);
 }

@@ -9,7 +9,9 @@ using namespace peel::testing;
 namespace {
 
 struct Story {
-  explicit Story(Recording& r) : process(*r), thread(process.thread("main")), add(process.op("aten::add", "Tensor", {"self"})), autograd(process.kernel(add, key::AutogradCPU, "autograd kernel")), cpu(process.kernel(add, key::CPU)) {}
+  explicit Story(Recording& r) : process(*r), thread(process.thread("main")), add(process.op("aten::add", "Tensor", {"self"})), autograd(process.kernel(add, key::AutogradCPU, "autograd kernel")), cpu(process.kernel(add, key::CPU)) {
+    process.table(add, {}, {kAutogradSet});  // its mask: the rest falls through
+  }
   /// Its begin is in the file when the change comes, as where a thread stands; or is not.
   void change(Recording& r, bool committed, uint8_t what, const char* text) {
     thread.begin({.op = add, .kind = wire::HopKind::kCall, .key = key::AutogradCPU, .keyset = kAutogradSet, .arg_keyset = kCpuTensor, .kernel = autograd});
