@@ -100,7 +100,7 @@ std::string CompareModel::facts(int side) const {
   if (t.saved == 0) out += ", nothing saved";
   else if (t.saved > 0) out += ", " + count_text(static_cast<uint64_t>(t.saved)) + " saved";
   out += ", " + duration(t.time);
-  if (t.held >= 0 && diff_.totals[1 - side].held >= 0) out += ", holds " + bytes_text(t.held);
+  if (const int64_t other = diff_.totals[1 - side].held; t.held >= 0 && other >= 0 && t.held != other) out += ", holds " + bytes_text(t.held);
   return out;
 }
 

@@ -252,9 +252,9 @@ std::vector<std::string> names_of(int count, Name&& name, Nameless&& nameless) {
   std::vector<std::string> all;
   for (int i = 0; i < count; i++) {
     try {
-      all.push_back(name(i));
+      all.emplace_back(name(i));
     } catch (...) {
-      all.push_back(nameless(i));
+      all.emplace_back(nameless(i));
     }
   }
   return all;
