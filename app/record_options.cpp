@@ -70,6 +70,7 @@ void RecordOptions::add_to(CLI::App& app) {
       "Breakpoints: terms of the filter language, all of which must hold: 'op:addmm key:AutogradCPU', line:train.py:14, kind:, file:, thread:, and\n"
       "  error: an exception   node: an autograd node is made   write: a tensor is written   finding: an exception, a failed look-up, an inference tensor that requires grad\n"
       "  has:KEY in the key set   grad:off   inference:on   hit:10 from the tenth hit on\n"
+      "  of one tensor argument: dtype:float16   shape:[2,*]   device:cuda:0   requires_grad:on; -dtype:float16: no argument is\n"
       "At a stop: i o u (into, over, out), I O U (backwards), c [N], b TERMS, breaks, args, locals, threads, tls, table, why, change, detach, kill; help explains them.\n"
       "They are asked for on the terminal, or taken from --break-commands; without both each stop is told and the program goes on.");
   app.add_flag("--no-source", no_source, "Leave the program's source text out of the file");

@@ -9,7 +9,7 @@
 namespace peel {
 namespace {
 
-constexpr size_t kNameWidth = 64, kNamesSaid = 2;
+constexpr size_t kNameWidth = 64, kNamesSaid = 2, kNamesListed = 6;
 
 /// Where the bracket that closes at `end` (index of it) was opened; npos = nowhere.
 size_t opened(std::string_view s, size_t end) {
@@ -49,11 +49,11 @@ std::string apart(const std::string& a, const std::string& b) {
 std::string times(const std::string& name, uint64_t n) { return "`" + name + "`" + (n == 1 ? "" : n == 2 ? " twice" : " " + grouped(n) + " times"); }
 
 /// Names, each told apart from those in `others` that are called the same but for their template arguments.
-std::string list(const Launched& names, const Launched& others) {
+std::string list(const Launched& names, const Launched& others, size_t most = kNamesSaid) {
   std::string out;
   size_t said = 0;
   for (const auto& [full, n] : names) {
-    if (said == kNamesSaid && names.size() > kNamesSaid + 1) return out + " and " + std::to_string(names.size() - kNamesSaid) + " more";
+    if (said == most && names.size() > most + 1) return out + " and " + std::to_string(names.size() - most) + " more";
     const std::string brief = kernel_brief(full), base = base_of_brief(brief);
     std::string told = cut(base);
     for (const Launched* group : {&others, &names})
@@ -137,6 +137,6 @@ std::string taken_text(const Taken& taken) {
   return out.empty() ? "nothing" : out;
 }
 
-std::string launched_text(const Launched& launched) { return launched.empty() ? "nothing" : list(launched, {}); }
+std::string launched_text(const Launched& launched) { return launched.empty() ? "nothing" : list(launched, {}, kNamesListed); }
 
 }  // namespace peel

@@ -173,7 +173,8 @@ std::string diff_held(const Diff& d) {
   return std::string("The ") + (r > l ? "right" : "left") + " holds " + bytes_text(std::abs(r - l)) + " more at its end.";
 }
 
-std::string diff_headline(const DiffSide& l, const DiffSide& r, const Diff& d) {
+namespace {
+std::string causes_headline(const DiffSide& l, const DiffSide& r, const Diff& d) {
   const uint64_t calls = d.same + d.differ();
   if (d.differ() == 0) return "No difference in " + grouped(calls) + (calls == 1 ? " call." : " calls.");
   std::string out = grouped(d.differ()) + " of " + grouped(calls) + (calls == 1 ? " call differs" : d.differ() == 1 ? " calls differs" : " calls differ");
@@ -206,6 +207,12 @@ std::string diff_headline(const DiffSide& l, const DiffSide& r, const Diff& d) {
   if (c.words == "excluded by inference_mode") out += ": inference_mode excludes " + c.key + "; ";
   else out += ": " + (modes ? "under " + mode_of(other, other_call) : c.ran_left ? "on the right" : "on the left") + " " + c.key + (c.verdict == Verdict::kFellThrough ? " " : " is ") + c.words + "; ";
   return out + (modes ? mode_of(ran, ran_call) + " runs it" : std::string(c.ran_left ? "on the left" : "on the right") + " it runs") + made + ".";
+}
+}  // namespace
+
+std::string diff_headline(const DiffSide& l, const DiffSide& r, const Diff& d) {
+  const std::string held = d.differ() ? diff_held(d) : "";
+  return causes_headline(l, r, d) + (held.empty() ? "" : " " + held);
 }
 
 void diff_text(const DiffSide& l, const DiffSide& r, const Diff& d, bool json, const std::function<void(std::string_view line)>& out) {

@@ -180,6 +180,7 @@ float ComparePanel::draw_top(Context& c, const Pen& pen, const Area& a) {
   float y = a.y + static_cast<float>(std::max(1, lines)) * u(24);
   const size_t number = cursor_ == SIZE_MAX ? 0 : model_.difference_number(cursor_);
   std::string below = model_.summary();
+  for (const std::string& sentence : model_.not_compared()) below += "; " + sentence;
   if (number) below = "difference " + count_text(number) + " of " + count_text(model_.differences()) + "; " + below;
   pen.text_cut(Type::kSmall, a.x, base_of(y, u(20)), a.w, p.faint, below);
   return y + u(26);
@@ -218,9 +219,10 @@ void ComparePanel::refresh_whys(Context&) {
   for (int i = 0; i < 2; ++i) {
     const EventId e = i ? r.right : r.left;
     const Session& s = *model_.choice().side[i].session;
-    why_[i] = {e, model_.choice().name[i], "", {}};
+    why_[i] = {e, model_.choice().name[i], "", "", {}};
     if (!e) continue;
     why_[i].mode = "under " + mode_of(s, e);
+    why_[i].effects = model_.effects(i, e);
     why_[i].model = make_why_model(s, why(s, e));
   }
 }

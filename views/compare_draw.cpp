@@ -131,7 +131,12 @@ EventId draw_compare_why(const CompareWhy& w, const char* id, const Area& a) {
       y += u(25);
       std::vector<Run> runs;
       for (const Part& part : w.model.sentence) runs.push_back({part.strong ? Type::kSemi : Type::kBody, p.text, part.text});
-      y += static_cast<float>(pen.rich_wrapped(o.x, base_of(y, u(20)), a.w - u(12), u(20), runs)) * u(20) + u(8);
+      y += static_cast<float>(pen.rich_wrapped(o.x, base_of(y, u(20)), a.w - u(12), u(20), runs)) * u(20);
+      if (!w.effects.empty()) {
+        const std::vector<Run> effects{{Type::kSmall, p.dim, w.effects}};
+        y += static_cast<float>(pen.rich_wrapped(o.x, base_of(y, u(18)), a.w - u(12), u(18), effects)) * u(18);
+      }
+      y += u(8);
       clicked = draw_onion(pen, w.model, {o.x, y, a.w - u(12), a.h}, &y);
     }
     ImGui::SetCursorScreenPos(o);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "sessions/diff_side.h"
+#include "sessions/memory.h"
 #include "sessions/why_onion.h"
 #include "views/words.h"
 
@@ -71,6 +72,11 @@ void CompareModel::set(CompareChoice choice, Diff diff, const std::string& headl
   filled_ = true;
   headline_ = strong_names(headline, choice_.name);
   summary_ = count_text(diff_.same) + " of " + plural(diff_.same + diff_.differ(), "call") + " the same; " + count_text(diff_.totals[0].hops) + " and " + plural(diff_.totals[1].hops, "hop");
+  not_compared_.clear();
+  for (std::string& sentence : diff_not_compared(diff_)) {
+    sentence.pop_back(), sentence[0] = static_cast<char>(std::tolower(sentence[0]));
+    not_compared_.push_back(std::move(sentence));
+  }
   if (!again) toggled_.clear();
   differences_.clear();
   for (size_t i = diff_.first(); i != SIZE_MAX; i = diff_.next(i)) differences_.push_back(i);
@@ -93,7 +99,18 @@ std::string CompareModel::facts(int side) const {
   std::string out = plural(t.nodes, "node");
   if (t.saved == 0) out += ", nothing saved";
   else if (t.saved > 0) out += ", " + count_text(static_cast<uint64_t>(t.saved)) + " saved";
-  return out + ", " + duration(t.time);
+  out += ", " + duration(t.time);
+  if (const int64_t other = diff_.totals[1 - side].held; t.held >= 0 && other >= 0 && t.held != other) out += ", holds " + bytes_text(t.held);
+  return out;
+}
+
+std::string CompareModel::effects(int side, EventId call) const {
+  const CallEffects* of = diff_.effects[side].get();
+  if (!of) return "";
+  std::string out;
+  if (of->has_memory()) out = "Takes " + taken_text(of->taken_in(session(side), call));
+  if (of->has_gpu()) out += (out.empty() ? "Launches " : "; launches ") + launched_text(of->launched_in(session(side), call));
+  return out;
 }
 
 // What holds differences is open as far as that is one screen, else only what differs nowhere but inside.

@@ -61,7 +61,8 @@ void StopsPanel::draw_breakpoints(Context& c, const Area& a) {
   if (c.focus_field == "break") ImGui::SetKeyboardFocusHere(), c.focus_field.clear();
   const bool enter = ImGui::InputTextWithHint("##break", "Add:  op:addmm   line:14   error:   (Enter)", &text_, ImGuiInputTextFlags_EnterReturnsTrue);
   tip({.hovered = ImGui::IsItemHovered()},
-      "Terms of the filter language, all of which must hold; also node:  write:  write:self  finding:  has:KEY  grad:off  hit:10");
+      "Terms of the filter language, all of which must hold; also node:  write:  write:self  finding:  has:KEY  grad:off  hit:10\n"
+      "A tensor argument:  dtype:float16  shape:[2,*]  device:cuda  requires_grad:on  (several: one tensor has all of them; -dtype:float16: none has it)");
   if (enter && !text_.empty()) c.live.wanted.push_back({LiveWish::Kind::kAdd, 0, text_});
   if (added_ != c.live.added) added_ = c.live.added, text_.clear();
   float y = a.y + u(32);

@@ -1,5 +1,10 @@
 // Compare as a reader uses it: opened with two sessions or on lines that ran under two modes, from difference to
 // difference, spans set by hand.
+#include <sqlite3.h>
+#include <unistd.h>
+
+#include <filesystem>
+
 #include "tests/catch.h"
 #include "tests/gui/gui.h"
 #include "tests/unit/views/modes_session.h"
@@ -149,4 +154,42 @@ TEST_CASE("Compare: rows of Trace can be set as A and B", "[gui][compare]") {
     ctx->Yield(2);
     IM_CHECK(g.notice().find("ifference") != std::string::npos);
   });
+}
+
+TEST_CASE("Compare: kernels and memory of two recordings of a GPU", "[gui][compare]") {
+  const std::string golden = PEEL_GOLDEN "/gpu/train_step.peel", changed = "/tmp/peel-gui-compare-" + std::to_string(::getpid()) + ".peel";
+  std::filesystem::copy_file(golden, changed, std::filesystem::copy_options::overwrite_existing);
+  sqlite3* db = nullptr;
+  REQUIRE(sqlite3_open(changed.c_str(), &db) == SQLITE_OK);
+  REQUIRE(sqlite3_exec(db, "INSERT INTO string(id, value) VALUES(99001, 'void sm80_gemm<float>(float*)');"
+                           "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET demangledName = 99001 WHERE event = 92 AND shortName = (SELECT id FROM string WHERE value = 'sgemm_largek_lds64');"
+                           "UPDATE memory_event SET size = size + 4096 WHERE action = 0 AND event = 95", nullptr, nullptr, nullptr) == SQLITE_OK);
+  sqlite3_close(db);
+  auto left = Session::open(golden, true), right = Session::open(changed, true);
+  REQUIRE(left);
+  REQUIRE(right);
+  {
+    Gui g(std::move(*left));
+    g.frames(6);
+    g.app().show_other(std::move(*right));
+    g.run([&](ImGuiTestContext* ctx) {
+      ctx->Yield(12);
+      g.settle(ctx);
+      ctx->Yield(3);
+      IM_CHECK_EQ(g.context().selected.value, 91u);  // addmm, of which a kernel is another
+      ctx->KeyPress(ImGuiKey_N);
+      ctx->Yield(2);
+      IM_CHECK_EQ(g.context().selected.value, 95u);  // clamp_min
+      ctx->KeyPress(ImGuiKey_N);
+      ctx->Yield(2);
+      IM_CHECK_STR_EQ(g.notice().c_str(), "That was the last difference.");
+      ctx->WindowFocus(kWindow);
+      ctx->KeyPress(ImGuiMod_Ctrl | ImGuiKey_C);
+      const std::string text = ImGui::GetClipboardText();
+      IM_CHECK(text.find("launches `sm80_gemm` where left launches `sgemm_largek_lds64`") != std::string::npos);
+      IM_CHECK(text.find("allocates 4.0 KiB more on cuda:0") != std::string::npos);
+      IM_CHECK(text.find("; launched 66 | 66") != std::string::npos);
+    });
+  }
+  ::unlink(changed.c_str());
 }

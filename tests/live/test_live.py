@@ -203,6 +203,51 @@ class Both:
                 else:
                     self.assertEqual(seen, wanted, err)
 
+    def test_fields_of_arguments(self):
+        """dtype, shape, device and requires_grad of one tensor; also with terms that only the kernel's end tells, and where nothing is recorded of values."""
+        program = self.script("""
+            a, b = torch.ones(2, 3), torch.ones(3, 4, dtype=torch.float64, requires_grad=True)
+            m = torch.ones(2, 3, device="meta")
+            a.neg()
+            b.neg()
+            m.neg()
+            torch.cat([a, a * 2])
+            a.unsqueeze(0).neg()
+            torch.ops.aten.neg.default(a)
+            try:
+                a @ a
+            except RuntimeError:
+                pass
+            try:
+                torch.ones(5, dtype=torch.int64) @ torch.ones(4, dtype=torch.int64)
+            except RuntimeError:
+                pass
+            print("end")
+        """)
+        for text, wanted in {
+            "op:neg kind:call dtype:float64": ["neg"],
+            "op:neg kind:call -dtype:float64": ["neg"] * 4,
+            "op:neg kind:call,call_boxed shape:[2,3]": ["neg"] * 3,
+            "op:neg key:CPU shape:[*,3]": ["neg", "neg"],
+            "op:neg kind:call,call_boxed shape:[*,2,*]": ["neg"],
+            "op:neg device:meta": ["neg"],
+            "op:neg kind:call,call_boxed device:cpu requires_grad:on dtype:f64": ["neg"],
+            "op:neg requires_grad:on dtype:f32": [],
+            "op:cat kind:call shape:[2,3]": ["cat"],                  # in a list
+            "op:mul.Tensor dtype:float32 kind:call": ["mul.Tensor"],
+            "op:mul.Tensor dtype:float64,int64": [],                  # the 2 of a * 2
+            "error: dtype:int64 shape:[4]": ["dot"],
+            "node: dtype:float64": ["neg"],
+            "op:neg kind:call,call_boxed shape:[2,3] hit:3": ["neg"],
+        }.items():
+            for detail in ("standard", "keys"):
+                if detail == "keys" and "node:" in text:
+                    continue
+                with self.subTest(text=text, detail=detail):
+                    status, out, err = self.drive(program, [text], None, "--detail", detail)
+                    self.assertEqual((status, out), (0, "end\n"), err)
+                    self.assertEqual([s[1].replace("aten::", "") for s in self.stops(err)], wanted, err)
+
     def test_who_writes_this_tensor(self):
         program = self.script("""
             a, b = torch.zeros(4), torch.zeros(4)
@@ -363,7 +408,7 @@ class Both:
     def test_wrong_use(self):
         program = self.program("")
         for options, words in ((["--break", "keey:CPU"], ("keey", "term")), (["--break", "op:"], ("op:", "needs")), (["--break", "line:x"], ("line",)),
-                               (["--break", "hit:3"], ("every hop",)), (["--break", "node:", "--detail", "keys"], ("standard",)), (["--break-commands", "/nowhere"], ("--break",)),
+                               (["--break", "hit:3"], ("every hop",)), (["--break", "dtype:flaot32"], ("flaot32", "character 7")), (["--break", "op:mm shape:2,3"], ("no shape", "character 13")), (["--break", "node:", "--detail", "keys"], ("standard",)), (["--break-commands", "/nowhere"], ("--break",)),
                                (["--break", "add", "--break-commands", "/nowhere"], ("/nowhere",))):
             with self.subTest(options=options):
                 status, _, err = harness.run([harness.peel(), "record", "-o", self.path("out.peel"), *self.engine, *options, program])

@@ -17,8 +17,8 @@ namespace {
 
 struct Maker {
   sqlite3* db = nullptr;
-  sqlite3_stmt *event = nullptr, *value = nullptr;
-  int64_t id = 0;
+  sqlite3_stmt *event = nullptr, *value = nullptr, *memory = nullptr;
+  int64_t id = 0, rows = 0;
 
   void hop(int64_t parent, int64_t op, int64_t kind, int64_t key, int64_t set, int64_t stack, int64_t meta) {
     ++id;
@@ -44,6 +44,16 @@ struct Maker {
     const int64_t cpu = id;
     hop(cpu, inner, 0, 49, 3, stack, meta);
     hop(cpu, inner, 0, 49, 3, stack, meta);
+    const int64_t block = 4096 + id * 64;
+    block_event(cpu, 0, block, 512 * meta);
+    block_event(0, 2, block, 512 * meta);
+  }
+
+  void block_event(int64_t hop_id, int64_t action, int64_t address, int64_t bytes) {
+    const int64_t columns[] = {++rows, hop_id, id * 700 + 650, action, address, bytes};
+    for (int i = 0; i < 6; ++i) i == 1 && !hop_id ? sqlite3_bind_null(memory, i + 1) : sqlite3_bind_int64(memory, i + 1, columns[i]);
+    if (sqlite3_step(memory) != SQLITE_DONE) std::exit(2);
+    sqlite3_reset(memory);
   }
 };
 
@@ -66,6 +76,7 @@ void make(const std::string& path, uint32_t hops, uint32_t changed, bool foreign
   for (int i = 1; i <= 300; ++i) run(m.db, "INSERT INTO stack VALUES(" + std::to_string(i) + ",NULL,1," + std::to_string(i) + ",2)");
   sqlite3_prepare_v2(m.db, "INSERT INTO event VALUES(?1,?2,1,?3,?4,?5,?6,?7,1,?8,?9,?10,?11,0)", -1, &m.event, nullptr);
   sqlite3_prepare_v2(m.db, "INSERT INTO argument VALUES(?1,?2,-1,NULL,1,?3,0,NULL,1)", -1, &m.value, nullptr);
+  sqlite3_prepare_v2(m.db, "INSERT INTO memory_event(id, event, thread, time_ns, action, device, address, size, storage) VALUES(?1,?2,1,?3,?4,5,?5,?6,1)", -1, &m.memory, nullptr);
   uint64_t dice = 12345;
   for (int64_t round = 0; m.id + 5 <= hops; ++round) {
     dice = dice * 6364136223846793005 + 1442695040888963407;
@@ -77,7 +88,7 @@ void make(const std::string& path, uint32_t hops, uint32_t changed, bool foreign
     if (other && how == 1) m.call(1 + (op + 50) % 400, 260 + round % 40, 1, false);
   }
   run(m.db, "COMMIT");
-  sqlite3_finalize(m.event), sqlite3_finalize(m.value);
+  sqlite3_finalize(m.event), sqlite3_finalize(m.value), sqlite3_finalize(m.memory);
   sqlite3_close(m.db);
 }
 

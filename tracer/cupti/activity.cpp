@@ -33,6 +33,7 @@ struct Cupti {
 #define X(name) decltype(&::name) name = nullptr;
   PEEL_CUPTI(X)
 #undef X
+  CUptiResult (*stream_id)(CUcontext, CUstream, uint8_t, uint32_t*) = nullptr;
   // newer than the oldest CUPTI that will do
   CUptiResult (*enable_runtime)(CUpti_CallbackId, uint8_t) = nullptr;
   CUptiResult (*enable_driver)(CUpti_CallbackId, uint8_t) = nullptr;
@@ -52,6 +53,7 @@ const char* load() {
 #undef X
   c.enable_runtime = reinterpret_cast<decltype(c.enable_runtime)>(dlsym(library, "cuptiActivityEnableRuntimeApi"));
   c.enable_driver = reinterpret_cast<decltype(c.enable_driver)>(dlsym(library, "cuptiActivityEnableDriverApi"));
+  c.stream_id = reinterpret_cast<decltype(c.stream_id)>(dlsym(library, "cuptiGetStreamIdEx"));
   cupti = c;
   return nullptr;
 }
@@ -149,6 +151,7 @@ void report(Thread* t, const CUpti_Activity* record) {
     }
     case CUPTI_ACTIVITY_KIND_MEMCPY: {
       const auto* c = reinterpret_cast<const CUpti_ActivityMemcpy5*>(record);
+      if (is_our_stream(c->deviceId, c->streamId)) return;
       wire::GpuActivity a = on_stream(c);
       a.graph_node = c->graphNodeId;
       a.bytes = c->bytes;
@@ -223,6 +226,7 @@ void report(Thread* t, const CUpti_Activity* record) {
       const auto* c = reinterpret_cast<const CUpti_ActivityAPI*>(record);
       const bool runtime = record->kind == CUPTI_ACTIVITY_KIND_RUNTIME;
       wire::GpuActivity a = common(c);
+      if (is_our_call(c->threadId, a.start)) return;
       a.name = api_name(runtime ? CUPTI_CB_DOMAIN_RUNTIME_API : CUPTI_CB_DOMAIN_DRIVER_API, c->cbid);
       a.thread = c->threadId;
       a.result = static_cast<int32_t>(c->returnValue);
@@ -356,6 +360,12 @@ void stop_activity() {
   if (g_subscriber) cupti.cuptiUnsubscribe(g_subscriber);
   g_subscriber = nullptr;
   g_started = false;
+}
+
+uint32_t cupti_stream(void* stream) {
+  uint32_t id = 0;
+  if (!cupti.stream_id || cupti.stream_id(nullptr, static_cast<CUstream>(stream), 0, &id) != CUPTI_SUCCESS) return 0;
+  return id;
 }
 
 void flush_activity() {

@@ -28,6 +28,8 @@ struct GpuPart {
   const char* (*start_activity)();    // kernels, copies, API calls
   void (*stop_activity)();            // gives CUPTI back; what it holds is reported first
   void (*flush)();                    // reports what is complete
+  /// Copies memory of a GPU to the host when what this thread's stream has now is done. Its sentence lives until the next call.
+  const char* (*read)(int device, const void* from, void* to, size_t bytes);
 };
 using GetGpuPart = const GpuPart* (*)(const Bridge*);
 constexpr const char* kGetGpuPart = "peel_gpu_part";

@@ -12,5 +12,11 @@ const char* follow_allocator();  // allocator.cpp
 const char* start_activity();
 void stop_activity();
 void flush_activity();
+uint32_t cupti_stream(void* stream);  // what CUPTI calls a CUDA stream of the current context; 0 = CUPTI is not in use
+
+// look.cpp
+const char* read_gpu(int device, const void* from, void* to, size_t bytes);
+bool is_our_call(uint32_t thread, uint64_t ticks);  // made to look, not by the program
+bool is_our_stream(uint32_t device, uint32_t stream);
 
 }  // namespace peel::agent

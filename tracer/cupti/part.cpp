@@ -3,7 +3,7 @@
 namespace peel::agent {
 namespace {
 const Bridge* g_bridge = nullptr;
-constexpr GpuPart kPart = {&follow_allocator, &start_activity, &stop_activity, &flush_activity};
+constexpr GpuPart kPart = {&follow_allocator, &start_activity, &stop_activity, &flush_activity, &read_gpu};
 }  // namespace
 const Bridge& bridge() { return *g_bridge; }
 }  // namespace peel::agent

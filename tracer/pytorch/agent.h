@@ -195,6 +195,8 @@ void follow_cpu_allocator();                          // from now on; once
 struct GpuPart;
 const char* load_gpu_part(const char* path);          // null = done, else why not
 const GpuPart* gpu_part();                            // null = not loaded
+/// Bytes of a GPU to the host: null = done, else why not; lives until the next call.
+const char* read_gpu_memory(int device, const void* from, void* to, size_t bytes);
 
 // ---- frames.cpp: Python's stack, read without the GIL (a thread's own frames stand still while it is in a kernel)
 void* python_frame(Thread*);                          // innermost, null = none

@@ -45,4 +45,8 @@ const char* load_gpu_part(const char* path) {
 }
 const GpuPart* gpu_part() { return g_part; }
 
+const char* read_gpu_memory(int device, const void* from, void* to, size_t bytes) {
+  return g_part ? g_part->read(device, from, to, bytes) : "its values are on a GPU, and the part of the recorder that reads those is not loaded";
+}
+
 }  // namespace peel::agent

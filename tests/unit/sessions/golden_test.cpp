@@ -1,10 +1,15 @@
 // Recordings of a GPU machine (tests/golden/README.md), read back: the numbers follow from the programs, or were told by PyTorch there.
+#include <sqlite3.h>
+
+#include <filesystem>
 #include <map>
 
+#include "sessions/diff.h"
 #include "sessions/gpu.h"
 #include "sessions/memory_replay.h"
 #include "sessions/session.h"
 #include "tests/catch.h"
+#include "tests/unit/sessions/made_session.h"
 
 using namespace peel;
 
@@ -95,4 +100,35 @@ TEST_CASE("golden: a block that another stream uses waits before it is free", "[
     CHECK(between.totals.active > between.totals.allocated);
   }
   CHECK(waited >= 1);
+}
+
+TEST_CASE("golden: compare tells of memory and kernels on a GPU, and of nothing between recordings that are alike", "[golden][diff]") {
+  for (const char* name : {"train_step", "graph", "streams", "out_of_memory"}) {
+    const auto a = opened(name), b = opened(name);
+    INFO(name);
+    CHECK(diff({a.get(), {}}, {b.get(), {}}).differ() == 0);
+  }
+  // The first iteration takes cuBLAS' workspaces (2 x 33 MiB), the second does not; only the loss is another.
+  const auto s = opened("train_step");
+  const Diff spans = diff({s.get(), *parse_scope(*s, "iteration:1")}, {s.get(), *parse_scope(*s, "iteration:2")});
+  CHECK(spans.differ() == 1);
+  CHECK(diff_reason(*s, *s, spans, spans.rows[spans.first()]).find("result 8.9") == 0);
+  CHECK(spans.totals[0].launched == spans.totals[1].launched);
+  CHECK(diff_held(spans) == "The left holds 33.0 MiB more at its end.");
+
+  const std::string changed = test::test_folder() + "/changed.peel";
+  std::filesystem::copy_file(golden("train_step"), changed);
+  sqlite3* db = nullptr;
+  REQUIRE(sqlite3_open(changed.c_str(), &db) == SQLITE_OK);
+  REQUIRE(sqlite3_exec(db, "INSERT INTO string(id, value) VALUES(99001, 'void at::native::sm80_gemm<float>(float*, float const*)');"
+                           "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET demangledName = 99001 WHERE event = 92 AND shortName = (SELECT id FROM string WHERE value = 'sgemm_largek_lds64');"
+                           "UPDATE memory_event SET size = size + 4096 WHERE action = 0 AND event = 95; DELETE FROM CUPTI_ACTIVITY_KIND_KERNEL WHERE event = 112", nullptr, nullptr, nullptr) == SQLITE_OK);
+  sqlite3_close(db);
+  auto other = Session::open(changed, true);
+  REQUIRE(other);
+  const Diff d = diff({s.get(), {}}, {other->get(), {}});
+  std::vector<std::string> reasons;
+  for (size_t i = d.first(); i != SIZE_MAX; i = d.next(i)) reasons.push_back(s->op(s->event(d.rows[i].left).op).brief + ": " + diff_reason(*s, **other, d, d.rows[i]));
+  CHECK(reasons == std::vector<std::string>{"addmm: launches `sm80_gemm` where left launches `sgemm_largek_lds64`", "clamp_min: allocates 4.0 KiB more on cuda:0",
+                                            "mean: launches nothing, left `reduce_kernel`"});
 }
