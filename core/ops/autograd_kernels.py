@@ -125,7 +125,7 @@ def autograd_kernel(f, d):
             condition = "true" if any(a.list for a in d.inputs) else needed_by(d, name, "node_->")
             lines.append("    if (%s) node_->%s_ = %s;" % (condition, name, kept_value(f, kind, expression)))
         lines.append("  }")
-    below = "BelowAutograd" if f.written or f.viewed else "BelowADInplaceOrView"
+    below = "BelowAutograd" if f.written or f.viewed and f.has_view_kernel else "BelowADInplaceOrView"
     call = "ops::%s::redispatch(keys_ & kAfterAutograd%s)" % (f.id, f.arguments and ", " + f.names or "")
     if f.result == "void":
         lines.append("  %s below_;\n  %s;" % (below, call))

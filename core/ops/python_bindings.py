@@ -11,7 +11,8 @@ upsample_linear1d upsample_nearest1d upsample_nearest2d""".split())
 ONLY_METHOD = set("""__iand__ __ilshift__ __ior__ __irshift__ __ixor__ contiguous coalesce cpu dense_dim expand expand_as is_coalesced is_contiguous item new_empty new_empty_strided new_full new_ones
 new_zeros repeat reshape_as sum_to_size to to_dense to_sparse type_as unfold view view_as""".split())
 ONLY_FUNCTION = set("""_nnpack_available _adaptive_avg_pool2d _batch_norm_impl_index _convolution _has_compatible_shallow_copy_type _index_put_impl_ _log_softmax
-_log_softmax_backward_data _native_batch_norm_legit _safe_softmax
+_foreach_clamp_max_ _foreach_clamp_min_ _foreach_mul_ _foreach_norm _log_softmax_backward_data _native_batch_norm_legit _native_multi_head_attention
+_transformer_encoder_layer_fwd _safe_softmax
 _scaled_dot_product_attention_math _softmax _softmax_backward_data _stack _trilinear _unique2 _weight_norm adaptive_avg_pool1d adaptive_max_pool1d
 alpha_dropout_ avg_pool1d binary_cross_entropy_with_logits bucketize celu celu_ channel_shuffle combinations constant_pad_nd conv_tbc dropout_ empty_like
 feature_dropout_ fill full_like hinge_embedding_loss kl_div max_pool1d max_pool1d_with_indices max_pool2d max_pool3d mkldnn_convolution native_norm normal ones_like pdist

@@ -53,7 +53,7 @@ void bind_guard(nb::module_& m, const char* name) {
 // As stock names it: nodes that no formula made have their C++ name.
 std::string node_name(const Node& n) {
   const std::string name = n.name();
-  for (const char* special : {"AccumulateGrad", "CopySlices", "CopyBackwards", "GraphRoot"}) {
+  for (const char* special : {"AccumulateGrad", "CopySlices", "CopyBackwards", "GraphRoot", "WarnNotImplemented"}) {
     if (name == special) return "torch::autograd::" + name;
   }
   return name;

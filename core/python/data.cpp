@@ -13,6 +13,7 @@
 #include "core/python/tensor_methods.h"
 #include "core/python/tensor_object.h"
 #include "core/tensor/promotion.h"
+#include "kernels/cpu/walk.h"
 #include "ops_generated/ops.h"
 
 namespace peel::core::python {
@@ -64,12 +65,15 @@ void with_storage_type(ScalarType t, F f) {
     case ScalarType::Char: return f(int8_t{});
     case ScalarType::Byte: return f(uint8_t{});
     case ScalarType::Bool: return f(bool{});
+    case ScalarType::BFloat16: return f(kernels::BFloat16{});
+    case ScalarType::ComplexFloat: return f(std::complex<float>{});
+    case ScalarType::ComplexDouble: return f(std::complex<double>{});
     default: missing(std::string("Python numbers as torch.") + python_name(t));
   }
 }
 
 template <class T>
-T number(nb::handle h) {
+T real_number(nb::handle h) {
   IValue v;
   nb::object converted;
   if (!to_scalar(h, &v)) {
@@ -83,6 +87,19 @@ T number(nb::handle h) {
   return static_cast<T>(v.tag() == IValue::Tag::kBool ? static_cast<int64_t>(v.to_bool()) : v.to_int());
 }
 
+template <class T>
+T number(nb::handle h) {
+  IValue v;
+  if constexpr (kernels::kIsComplex<T>) {
+    if (!to_scalar(h, &v)) throw TypeError("must be a number");
+    const std::complex<double> z = v.to_complex();
+    return T(static_cast<typename T::value_type>(z.real()), static_cast<typename T::value_type>(z.imag()));
+  } else if constexpr (std::is_same_v<T, kernels::BFloat16>) {
+    return static_cast<T>(number<float>(h));
+  } else {
+    return real_number<T>(h);
+  }
+}
 template <class T>
 T* fill(nb::handle data, Sizes sizes, size_t dim, T* to) {
   if (dim == sizes.size()) {
@@ -190,6 +207,8 @@ nb::object read(ScalarType type, const void* at) {
     T v;
     std::memcpy(&v, at, sizeof v);
     if constexpr (std::is_same_v<T, bool>) out = nb::bool_(v);
+    else if constexpr (kernels::kIsComplex<T>) out = nb::steal(PyComplex_FromDoubles(static_cast<double>(v.real()), static_cast<double>(v.imag())));
+    else if constexpr (std::is_same_v<T, kernels::BFloat16>) out = nb::float_(static_cast<double>(static_cast<float>(v)));
     else if constexpr (std::is_floating_point_v<T>) out = nb::float_(static_cast<double>(v));
     else out = nb::int_(static_cast<int64_t>(v));
   });

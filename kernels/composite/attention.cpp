@@ -89,4 +89,88 @@ Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, cons
   return std::get<0>(ops::_scaled_dot_product_attention_math::call(query, key, value, mask, dropout_p, is_causal, {}, scale, enable_gqa));
 }
 
+// ---- stock's calls for whole layers in evaluation
+
+std::tuple<Tensor, Tensor, Tensor> transform_bias_rescale_qkv(const Tensor& qkv, const Tensor& qkv_bias, int64_t num_heads) {
+  const int64_t b = qkv.size(0), t = qkv.size(1), d = qkv.size(2) / 3;
+  if (d % num_heads != 0) throw Error("embed_dim must be divisible by num_heads");
+  const int64_t depth = d / num_heads;
+  const Tensor all = ops::empty_memory_format::call(SizeVector{3, b, num_heads, t, depth}, qkv.dtype(), Layout::Strided, qkv.device());
+  const Tensor in = qkv.is_contiguous() ? qkv : ops::contiguous::call(qkv), bias = qkv_bias.is_contiguous() ? qkv_bias : ops::contiguous::call(qkv_bias);
+  with_floating(qkv.dtype(), "transform_bias_rescale_qkv", [&]<class T>(T) {
+    using M = Math<T>;
+    const M scale = M(1) / std::sqrt(static_cast<M>(depth));
+    for (int64_t i = 0; i < in.numel(); ++i) {
+      const int64_t column = i % (3 * d), part = column / d, head = column % d / depth, row = i / (3 * d);
+      const M x = (static_cast<M>(in.data_as<T>()[i]) + static_cast<M>(bias.data_as<T>()[column])) * (part == 0 ? scale : M(1));
+      all.data_as<T>()[(((part * b + row / t) * num_heads + head) * t + row % t) * depth + column % depth] = static_cast<T>(x);
+    }
+  });
+  const Tensor flat = ops::view::call(all, SizeVector{3 * b, num_heads, t, depth});
+  const Tensor q = ops::narrow::call(flat, 0, 0, b), k = ops::narrow::call(flat, 0, b, b);
+  return {q, k, ops::narrow::call(flat, 0, 2 * b, b)};
+}
+
+std::tuple<Tensor, Tensor> native_multi_head_attention(const Tensor& query, const Tensor& key, const Tensor& value, int64_t embed_dim, int64_t num_head, const Tensor& qkv_weight,
+                                                       const Tensor& qkv_bias, const Tensor& proj_weight, const Tensor& proj_bias, const Optional& mask, bool need_weights,
+                                                       bool average_attn_weights, std::optional<int64_t>) {
+  if (!query.is_same(key) || !key.is_same(value) || (mask && mask->defined())) {
+    throw NotImplemented("The embedded engine has no _native_multi_head_attention with a mask or another source yet; the program can be run on stock PyTorch (--engine pytorch).");
+  }
+  if (query.dim() != 3 || query.size(2) != embed_dim) throw Error("expected 3-D `query`, got " + std::to_string(query.dim()) + "-D tensor");
+  const int64_t b = query.size(0), t = query.size(1), depth = embed_dim / num_head;
+  const Tensor all = matmul(query, ops::t::call(qkv_weight));
+  const auto [q, k, v] = ops::_transform_bias_rescale_qkv::call(all, qkv_bias, num_head);
+  const SizeVector together{b * num_head, t, depth};
+  const Tensor left = ops::view::call(q, together), right = ops::view::call(k, together);
+  Tensor weights = ops::view::call(ops::bmm::call(left, ops::transpose_int::call(right, 2, 1)), SizeVector{b, num_head, t, t});
+  weights = ops::_softmax::call(weights, 3, false);
+  const Tensor a = ops::view::call(weights, SizeVector{b * num_head, t, t}), c = ops::view::call(v, together);
+  Tensor sum = ops::reshape::call(q, together);  // over what the queries were
+  ops::bmm_out::call(a, c, sum);
+  const Tensor heads = ops::view::call(sum, SizeVector{b, num_head, t, depth});
+  const Tensor turned = ops::view::call(ops::contiguous::call(ops::permute::call(heads, SizeVector{0, 2, 1, 3})), SizeVector{b, t, embed_dim});
+  const Tensor out = ops::view::call(linear(ops::view::call(turned, SizeVector{b * t, embed_dim}), proj_weight, proj_bias), SizeVector{b, t, embed_dim});
+  if (!need_weights) return {out, Tensor()};
+  if (average_attn_weights) {
+    weights = ops::sum_dim_IntList::call(weights, SizeVector{1}, false, {});
+    ops::div__Scalar::call(weights, num_head);
+  }
+  return {out, weights};
+}
+
+Tensor addmm_activation(const Tensor& self, const Tensor& mat1, const Tensor& mat2, const Scalar& beta, const Scalar& alpha, bool use_gelu) {
+  if (use_gelu) {
+    throw NotImplemented("The embedded engine has no _addmm_activation with gelu yet; the program can be run on stock PyTorch (--engine pytorch).");
+  }
+  Tensor out = addmm(self, mat1, mat2, beta, alpha);
+  return ops::relu_::call(out);
+}
+
+Tensor transformer_encoder_layer_forward(const Tensor& src, int64_t embed_dim, int64_t num_heads, const Tensor& qkv_weight, const Tensor& qkv_bias, const Tensor& proj_weight,
+                                         const Tensor& proj_bias, bool use_gelu, bool norm_first, double eps, const Tensor& norm_weight_1, const Tensor& norm_bias_1,
+                                         const Tensor& norm_weight_2, const Tensor& norm_bias_2, const Tensor& ffn_weight_1, const Tensor& ffn_bias_1, const Tensor& ffn_weight_2,
+                                         const Tensor& ffn_bias_2, const Optional& mask, std::optional<int64_t> mask_type) {
+  const SizeVector width{embed_dim};
+  const auto norm = [&](const Tensor& x, const Tensor& w, const Tensor& b) { return ops::layer_norm::call(x, width, w, b, eps, true); };
+  Tensor x = norm_first ? norm(src, norm_weight_1, norm_bias_1) : src;
+  x = std::get<0>(ops::_native_multi_head_attention::call(x, x, x, embed_dim, num_heads, qkv_weight, qkv_bias, proj_weight, proj_bias, mask, false, true, mask_type));
+  ops::add__Tensor::call(x, src);
+  if (!norm_first) x = norm(x, norm_weight_1, norm_bias_1);
+  const Tensor before = x;
+  if (norm_first) x = norm(x, norm_weight_2, norm_bias_2);
+  const auto flat = [](const Tensor& t) { return ops::view::call(t, SizeVector{t.size(0) * t.size(1), t.size(2)}); };
+  const auto back = [&x](const Tensor& t) { return ops::view::call(t, SizeVector{x.size(0), x.size(1), -1}); };
+  const Tensor inner = back([&] {
+    const Tensor rows = flat(x);
+    return ops::_addmm_activation::call(ffn_bias_1, rows, ops::t::call(ffn_weight_1), 1, 1, use_gelu);
+  }());
+  Tensor out = back([&] {
+    const Tensor rows = flat(inner);
+    return ops::addmm::call(ffn_bias_2, rows, ops::t::call(ffn_weight_2));
+  }());
+  ops::add__Tensor::call(out, before);
+  return norm_first ? out : norm(out, norm_weight_2, norm_bias_2);
+}
+
 }  // namespace peel::kernels

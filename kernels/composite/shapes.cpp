@@ -268,6 +268,19 @@ Tensor& squeeze_(Tensor& self, int64_t dim) {
   }
   return ops::as_strided_::call(self, sizes, strides);
 }
+Tensor& squeeze_(Tensor& self) {
+  SizeVector sizes, strides;
+  for (size_t d = 0; d < self.sizes().size(); ++d) {
+    if (self.sizes()[d] == 1) continue;
+    sizes.push_back(self.sizes()[d]);
+    strides.push_back(self.strides()[d]);
+  }
+  return ops::as_strided_::call(self, sizes, strides);
+}
+Tensor& t_(Tensor& self) {
+  if (self.dim() > 2) throw Error("t_() expects a tensor with <= 2 dimensions, but self is " + std::to_string(self.dim()) + "D");
+  return ops::transpose_::call(self, 0, self.dim() < 2 ? 0 : 1);
+}
 Tensor& unsqueeze_(Tensor& self, int64_t dim) {
   const auto d = static_cast<size_t>(wrap_dimension(dim, self.dim() + 1));
   SizeVector sizes = list(self.sizes()), strides = list(self.strides());

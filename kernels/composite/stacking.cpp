@@ -173,6 +173,23 @@ Tensor diff(const Tensor& self, int64_t n, int64_t dim, const Optional& prepend,
   return in;
 }
 
+Tensor pad_sequence(std::span<const Tensor> sequences, bool batch_first, double padding_value, std::string_view padding_side) {
+  if (sequences.empty()) throw Error("received an empty list of sequences");
+  if (padding_side != "left" && padding_side != "right") throw Error("Expected padding_side to be one of left or right, but got " + std::string(padding_side) + ".");
+  int64_t longest = 0;
+  for (const Tensor& t : sequences) longest = std::max(longest, t.size(0));
+  SizeVector shape{static_cast<int64_t>(sequences.size()), longest};
+  if (!batch_first) std::swap(shape[0], shape[1]);
+  shape.insert(shape.end(), sequences[0].sizes().begin() + 1, sequences[0].sizes().end());
+  const Tensor out = ops::full::call(shape, padding_value, sequences[0].dtype(), Layout::Strided, sequences[0].device());
+  for (size_t i = 0; i < sequences.size(); ++i) {
+    const int64_t n = sequences[i].size(0), start = padding_side == "left" ? longest - n : 0, at = static_cast<int64_t>(i);
+    Tensor part = batch_first ? ops::narrow::call(ops::select_int::call(out, 0, at), 0, start, n) : ops::select_int::call(ops::narrow::call(out, 0, start, n), 1, at);
+    ops::copy_::call(part, sequences[i]);
+  }
+  return out;
+}
+
 Tensor trace(const Tensor& self) {
   const bool whole = !is_floating(self.dtype());
   Tensor out = ops::empty_memory_format::call(Sizes(), whole ? ScalarType::Long : self.dtype(), Layout::Strided, self.device());

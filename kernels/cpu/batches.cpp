@@ -52,6 +52,13 @@ Tensor bmm(const Tensor& self, const Tensor& mat2) {
   multiply(out, self, mat2, 0, 1);
   return out;
 }
+Tensor& bmm_out(const Tensor& self, const Tensor& mat2, Tensor& out) {
+  check_batches("bmm", self, mat2);
+  const SizeVector shape{self.size(0), self.size(1), mat2.size(2)};
+  if (!std::ranges::equal(out.sizes(), shape)) reshape_out(out, shape);
+  multiply(out, self, mat2, 0, 1);
+  return out;
+}
 Tensor baddbmm(const Tensor& self, const Tensor& batch1, const Tensor& batch2, const Scalar& beta, const Scalar& alpha) {
   check_batches("baddbmm", batch1, batch2);
   const SizeVector shape{batch1.size(0), batch1.size(1), batch2.size(2)};

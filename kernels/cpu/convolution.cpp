@@ -142,13 +142,85 @@ Tensor conv1d(const Tensor& input, const Tensor& weight, const Optional& bias, S
 Tensor conv2d(const Tensor& input, const Tensor& weight, const Optional& bias, Sizes stride, Sizes padding, Sizes dilation, int64_t groups) {
   return batched_conv(input, weight, bias, stride, padding, dilation, groups, 2);
 }
+Tensor conv_transpose2d_input(const Tensor& input, const Tensor& weight, const Optional& bias, Sizes stride, Sizes padding, Sizes output_padding, int64_t groups, Sizes dilation) {
+  const bool single = input.dim() == 3;
+  if (!single && input.dim() != 4) {
+    throw Error("Expected 3D (unbatched) or 4D (batched) input to conv_transpose2d, but got input of size: " + to_text(input.sizes()));
+  }
+  const Tensor in = single ? ops::unsqueeze::call(input, 0) : input;
+  const SizeVector s = times(stride, 2, 1), p = times(padding, 2, 0), d = times(dilation, 2, 1), more = times(output_padding, 2, 0);
+  const Tensor out = ops::convolution::call(in, weight, given(bias) ? bias : Optional(Tensor()), s, p, d, true, more, groups);
+  return single ? ops::squeeze_dim::call(out, 0) : out;
+}
+
+namespace {
+
+// The convolution of which a transposed one is the gradient: its image is our result.
+Plane mirrored(Sizes input, Sizes weight, Sizes stride, Sizes padding, Sizes dilation, Sizes output_padding, int64_t groups) {
+  const SizeVector s = times(stride, 2, 1), p = times(padding, 2, 0), d = times(dilation, 2, 1), more = times(output_padding, 2, 0);
+  const auto size = [&](size_t i) { return (input[i + 2] - 1) * s[i] - 2 * p[i] + d[i] * (weight[i + 2] - 1) + more[i] + 1; };
+  return {input[0], weight[1] * groups, size(0), size(1), input[1], weight[2], weight[3], input[2], input[3], groups, s, p, d};
+}
+
+Tensor transposed_convolution(const Tensor& input, const Tensor& weight, const Optional& bias, Sizes stride, Sizes padding, Sizes dilation, Sizes output_padding, int64_t groups) {
+  if (weight.dim() != 4 || input.dim() != 4) not_yet("transposed convolution of " + std::to_string(weight.dim() - 2) + " dimensions");
+  if (input.size(1) != weight.size(0)) {
+    throw Error("Given transposed=1, weight of size " + to_text(weight.sizes()) + ", expected input" + to_text(input.sizes()) + " to have " + std::to_string(weight.size(0)) +
+                " channels, but got " + std::to_string(input.size(1)) + " channels instead");
+  }
+  const Plane p = mirrored(input.sizes(), weight.sizes(), stride, padding, dilation, output_padding, groups);
+  const Tensor x = made_contiguous(input), w = made_contiguous(weight);
+  first_buffer(x);
+  const Tensor out = dense_result(SizeVector{p.n, p.c, p.h, p.w}, x);
+  with_floating(x.dtype(), "conv_transpose2d", [&]<class T>(T) {
+    std::vector<Math<T>> sums(static_cast<size_t>(out.numel()));
+    for (size_t i = 0; i < sums.size() && given(bias); ++i) {
+      sums[i] = static_cast<Math<T>>(bias->data_as<T>()[static_cast<int64_t>(i) / (p.h * p.w) % p.c * bias->strides()[0]]);
+    }
+    each_product(p, [&](int64_t i, int64_t o, int64_t k) {
+      sums[static_cast<size_t>(o)] += static_cast<Math<T>>(x.data_as<T>()[i]) * static_cast<Math<T>>(w.data_as<T>()[k]);
+    });
+    for (size_t i = 0; i < sums.size(); ++i) out.data_as<T>()[i] = static_cast<T>(sums[i]);
+  });
+  return out;
+}
+
+Three transposed_backward(const Tensor& grad_output, const Tensor& input, const Tensor& weight, Sizes stride, Sizes padding, Sizes dilation, Sizes output_padding, int64_t groups,
+                          std::array<bool, 3> wanted) {
+  const Plane p = mirrored(input.sizes(), weight.sizes(), stride, padding, dilation, output_padding, groups);
+  const Tensor g = made_contiguous(grad_output), x = made_contiguous(input), w = made_contiguous(weight);
+  Tensor dx, dw, db;
+  if (wanted[0]) {
+    first_buffer(g);
+    dx = dense_result(x.sizes(), x);
+  }
+  if (wanted[1]) dw = dense_result(w.sizes(), w);
+  if (wanted[2]) db = dense_result(SizeVector{p.c}, g);
+  with_floating(g.dtype(), "conv_transpose2d_backward", [&]<class T>(T) {
+    using M = Math<T>;
+    std::vector<M> of_x(dx.defined() ? static_cast<size_t>(dx.numel()) : 0), of_w(dw.defined() ? static_cast<size_t>(dw.numel()) : 0), of_b(db.defined() ? static_cast<size_t>(p.c) : 0);
+    each_product(p, [&](int64_t i, int64_t o, int64_t k) {
+      const M grad = static_cast<M>(g.data_as<T>()[o]);
+      if (!of_x.empty()) of_x[static_cast<size_t>(i)] += grad * static_cast<M>(w.data_as<T>()[k]);
+      if (!of_w.empty()) of_w[static_cast<size_t>(k)] += grad * static_cast<M>(x.data_as<T>()[i]);
+    });
+    for (int64_t i = 0; i < g.numel() && !of_b.empty(); ++i) of_b[static_cast<size_t>(i / (p.h * p.w) % p.c)] += static_cast<M>(g.data_as<T>()[i]);
+    for (size_t i = 0; i < of_x.size(); ++i) dx.data_as<T>()[i] = static_cast<T>(of_x[i]);
+    for (size_t i = 0; i < of_w.size(); ++i) dw.data_as<T>()[i] = static_cast<T>(of_w[i]);
+    for (size_t i = 0; i < of_b.size(); ++i) db.data_as<T>()[i] = static_cast<T>(of_b[i]);
+  });
+  return {dx, dw, db};
+}
+
+}  // namespace
+
 Tensor convolution(const Tensor& input, const Tensor& weight, const Optional& bias, Sizes stride, Sizes padding, Sizes dilation, bool transposed, Sizes output_padding,
                    int64_t groups) {
   return ops::_convolution::call(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups, false, false, true, true);
 }
-Tensor _convolution(const Tensor& input, const Tensor& weight, const Optional& bias, Sizes stride, Sizes padding, Sizes dilation, bool transposed, Sizes, int64_t groups, bool,
-                    bool, bool, bool) {
-  if (transposed) not_yet("transposed convolution");
+Tensor _convolution(const Tensor& input, const Tensor& weight, const Optional& bias, Sizes stride, Sizes padding, Sizes dilation, bool transposed, Sizes output_padding, int64_t groups,
+                    bool, bool, bool, bool) {
+  if (transposed) return transposed_convolution(input, weight, bias, stride, padding, dilation, output_padding, groups);
   if (weight.dim() != 3 && weight.dim() != 4) not_yet("convolution of " + std::to_string(weight.dim() - 2) + " dimensions");
   check_shapes(input, weight, bias, stride, padding, dilation, groups);
   Tensor x = input, w = weight;
@@ -263,8 +335,8 @@ Tensor mkldnn_convolution(const Tensor& self, const Tensor& weight, const Option
 }
 
 Three convolution_backward(const Tensor& grad_output, const Tensor& input, const Tensor& weight, std::optional<Sizes>, Sizes stride, Sizes padding, Sizes dilation,
-                           bool transposed, Sizes, int64_t groups, std::array<bool, 3> output_mask) {
-  if (transposed) not_yet("transposed convolution");
+                           bool transposed, Sizes output_padding, int64_t groups, std::array<bool, 3> output_mask) {
+  if (transposed) return transposed_backward(grad_output, input, weight, stride, padding, dilation, output_padding, groups, output_mask);
   Tensor g = grad_output, x = input, w = weight;
   SizeVector s(stride.begin(), stride.end()), pad(padding.begin(), padding.end()), d(dilation.begin(), dilation.end());
   const bool line = weight.dim() == 3;
@@ -286,7 +358,7 @@ Three convolution_backward(const Tensor& grad_output, const Tensor& input, const
     g = made_contiguous(g);
     x = made_contiguous(x);
     w = made_contiguous(w);
-    first_buffer(g);
+    if (output_mask[0]) first_buffer(g);
     const Plane p = plane(x.sizes(), w.sizes(), s, pad, d, groups);
     if (output_mask[0]) dx = dense_result(x.sizes(), x);
     if (output_mask[1]) dw = dense_result(w.sizes(), w);

@@ -311,9 +311,9 @@ Tensor embedding_backward(const Tensor& grad, const Tensor& indices, int64_t num
   return ops::embedding_dense_backward::call(grad, indices, num_weights, padding_idx, scale_grad_by_freq);
 }
 Tensor embedding_dense_backward(const Tensor& grad_output, const Tensor& indices, int64_t num_weights, int64_t padding_idx, bool scale_grad_by_freq) {
-  const Tensor places = made_contiguous(indices);
   const int64_t width = grad_output.size(-1);
   const Tensor out = ops::zeros::call(SizeVector{num_weights, width}, grad_output.dtype(), Layout::Strided, grad_output.device());
+  const Tensor places = made_contiguous(indices);
   const Tensor grad = ops::view::call(made_contiguous(grad_output), SizeVector{places.numel(), width});
   std::vector<int64_t> rows;
   with_integral(places.dtype(), "embedding_backward", [&]<class T>(T) {

@@ -131,7 +131,6 @@ Tensor& random_(Tensor& self, const std::optional<GeneratorHandle>& generator) {
 Tensor& bernoulli_(Tensor& self, double p, const std::optional<GeneratorHandle>& generator) {
   Generator& g = chosen(generator);
   if (!(0 <= p && p <= 1)) throw Error("bernoulli_ expects p to be in [0, 1], but got p=" + std::to_string(p));
-  // As stock where it doesn't use MKL's own generator, which it does on Intel's processors.
   with_type(self.dtype(), "bernoulli_scalar_cpu_", [&]<class T>(T) {
     Walk<1> walk(self.sizes());
     walk.set(0, self);
@@ -175,6 +174,42 @@ Tensor& exponential_(Tensor& self, double lambd, const std::optional<GeneratorHa
     each<T>(walk, [&](T& o) { o = static_cast<T>(-1.0 / lambd * std::log1p(-g.uniform53())); });
   });
   return self;
+}
+
+namespace {
+
+void check_spread(const Tensor& std) {
+  if (std.numel() != 0 && !ops::item::call(ops::ge_Scalar::call(ops::min::call(std), 0)).value.to_bool()) {
+    throw Error("normal expects all elements of std >= 0.0");
+  }
+}
+Tensor like_contiguous(const Tensor& t) { return ops::empty_like::call(t, {}, {}, {}, {}, MemoryFormat::Contiguous); }
+
+}  // namespace
+
+// The numbers are drawn below dispatch; stock checks the spread twice, and asks twice for a shape.
+Tensor normal(const Tensor& mean, double std, const std::optional<GeneratorHandle>& generator) {
+  Tensor out = like_contiguous(mean);
+  like_contiguous(mean);
+  normal_(out, 0, std, generator);
+  return ops::add__Tensor::call(out, mean);
+}
+Tensor normal(double mean, const Tensor& std, const std::optional<GeneratorHandle>& generator) {
+  check_spread(std);
+  Tensor out = like_contiguous(std);
+  check_spread(std);
+  const Tensor center = ops::full::call(Sizes(), mean, out.dtype(), Layout::Strided, out.device());
+  normal_(out, 0, 1, generator);
+  ops::mul__Tensor::call(out, std);
+  return ops::add__Tensor::call(out, center);
+}
+Tensor normal(const Tensor& mean, const Tensor& std, const std::optional<GeneratorHandle>& generator) {
+  check_spread(std);
+  Tensor out = ops::empty_memory_format::call(broadcast(mean.sizes(), std.sizes()), mean.dtype(), Layout::Strided, mean.device(), {}, MemoryFormat::Contiguous);
+  check_spread(std);
+  normal_(out, 0, 1, generator);
+  ops::mul__Tensor::call(out, std);
+  return ops::add__Tensor::call(out, mean);
 }
 
 }  // namespace peel::kernels

@@ -64,7 +64,7 @@ import contextlib, gc, io, json, runpy, sys, threading, torch, traceback, warnin
 def mark(t=torch.ones(1)):
     torch.result_type(t, 1)
 results = open(sys.argv[1], "w")
-before = set(sys.modules)
+alive = []
 for path in json.load(open(sys.argv[2])):
     torch.default_generator.manual_seed(67280421310721)
     torch.set_printoptions(profile="default")
@@ -73,7 +73,10 @@ for path in json.load(open(sys.argv[2])):
     with warnings.catch_warnings(), contextlib.redirect_stdout(out):
         mark()
         try:
-            runpy.run_path(path, run_name="__main__")
+            names = runpy.run_path(path, run_name="__main__")
+            for name in [n for n, v in names.items() if isinstance(v, torch.library.Library)]:
+                names.pop(name)._destroy()
+            alive.append(names)  # a node at the address of one that is gone is hard to tell from it
         except BaseException:
             error = traceback.format_exc()
         torch.set_grad_enabled(True)

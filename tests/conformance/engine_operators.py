@@ -9,6 +9,7 @@ import os
 import sys
 import tempfile
 
+import engine_breadth_cases
 import engine_cases
 import engine_more_cases
 import engine_rows
@@ -186,9 +187,9 @@ def main():
     version = harness.need()
     seed = int(sys.argv[1]) if len(sys.argv) > 1 else 20261
     count = int(sys.argv[2]) if len(sys.argv) > 2 else 600
-    named = list(engine_cases.named()) + list(engine_more_cases.cases())
+    named = list(engine_cases.named()) + list(engine_more_cases.cases()) + list(engine_breadth_cases.cases())
     graphs = list(engine_cases.graphs(seed, count // 4))
-    cases = named + graphs + list(engine_cases.drawn(seed, count)) + list(engine_more_cases.drawn(seed, count))
+    cases = named + graphs + list(engine_cases.drawn(seed, count)) + list(engine_more_cases.drawn(seed, count)) + list(engine_breadth_cases.drawn(seed, count // 2))
     asked = []
     for index, c in enumerate(cases):
         known = set(c[0])

@@ -2,8 +2,8 @@
 from .._missing import attribute
 from . import functional, init, utils  # noqa: F401
 from .containers import ModuleDict, ModuleList, ParameterList, Sequential  # noqa: F401
-from .images import (AdaptiveAvgPool1d, AdaptiveAvgPool2d, AvgPool1d, AvgPool2d, BatchNorm1d, BatchNorm2d, Conv1d, Conv2d, InstanceNorm1d, InstanceNorm2d, MaxPool1d,  # noqa: F401
-                     MaxPool2d, ZeroPad2d)
+from .images import (AdaptiveAvgPool1d, AdaptiveAvgPool2d, AvgPool1d, AvgPool2d, BatchNorm1d, BatchNorm2d, Conv1d, Conv2d, ConvTranspose2d, InstanceNorm1d, InstanceNorm2d,  # noqa: F401
+                     MaxPool1d, MaxPool2d, ZeroPad2d)
 from .layers import *  # noqa: F401,F403
 from .module import Module  # noqa: F401
 from .attention import (MultiheadAttention, Transformer, TransformerDecoder, TransformerDecoderLayer, TransformerEncoder, TransformerEncoderLayer)  # noqa: F401

@@ -35,7 +35,10 @@ class MultiheadAttention(Module):
         if batched and query is key is value and self.batch_first and not self.training and self.num_heads % 2 == 0 and self.in_proj_bias is not None:
             tensors = (query, key, value, self.in_proj_weight, self.in_proj_bias, self.out_proj.weight, self.out_proj.bias)
             if not _C.is_grad_enabled() or not any(t.requires_grad for t in tensors):
-                missing("nn.MultiheadAttention in evaluation without gradients (PyTorch's fused call)")
+                if key_padding_mask is not None or attn_mask is not None:
+                    missing("nn.MultiheadAttention with a mask in evaluation without gradients (PyTorch's fused call)")
+                return _C._VariableFunctions._native_multi_head_attention(query, key, value, self.embed_dim, self.num_heads, self.in_proj_weight, self.in_proj_bias,
+                                                                          self.out_proj.weight, self.out_proj.bias, None, need_weights, average_attn_weights, None)
         key_padding_mask = F._added_mask(key_padding_mask, query.dtype)
         attn_mask = F._added_mask(attn_mask, query.dtype)
         turned = self.batch_first and batched
@@ -62,13 +65,22 @@ def _activation(name):
     raise RuntimeError("activation should be relu/gelu, not %s" % name)
 
 
-def _fused_when(layer, src):
-    """PyTorch's own call for a whole layer, where it would take it."""
+def _fused(layer, src, mask, padding):
+    """PyTorch's own call for a whole layer, where it takes it; else None."""
     attention = layer.self_attn
-    if src.dim() == 3 and not layer.training and attention.batch_first and attention.in_proj_bias is not None and attention.num_heads % 2 == 0:
-        if layer.activation in (F.relu, F.gelu) and layer.norm1.eps == layer.norm2.eps:
-            if not _C.is_grad_enabled() or not any(t.requires_grad for t in (src, *layer.parameters())):
-                missing("nn.TransformerEncoderLayer in evaluation without gradients (PyTorch's fused call)")
+    if src.dim() != 3 or layer.training or not attention.batch_first or attention.in_proj_bias is None or attention.num_heads % 2:
+        return None
+    if layer.activation not in (F.relu, F.gelu) or layer.norm1.eps != layer.norm2.eps or _C._is_autocast_cpu():
+        return None
+    tensors = (attention.in_proj_weight, attention.in_proj_bias, attention.out_proj.weight, attention.out_proj.bias)
+    norms = (layer.norm1.weight, layer.norm1.bias, layer.norm2.weight, layer.norm2.bias)
+    maps = (layer.linear1.weight, layer.linear1.bias, layer.linear2.weight, layer.linear2.bias)
+    if _C.is_grad_enabled() and any(t.requires_grad for t in (src, *tensors, *norms, *maps)):
+        return None
+    if mask is not None or padding is not None or layer.activation is F.gelu:
+        missing("nn.TransformerEncoderLayer with a mask or GELU in evaluation without gradients (PyTorch's fused call)")
+    return _C._VariableFunctions._transformer_encoder_layer_fwd(src, attention.embed_dim, attention.num_heads, *tensors, False, layer.norm_first, layer.norm1.eps, *norms, *maps,
+                                                                None, None)
 
 
 class TransformerEncoderLayer(Module):
@@ -89,7 +101,9 @@ class TransformerEncoderLayer(Module):
     def forward(self, src, src_mask=None, src_key_padding_mask=None, is_causal=False):
         src_key_padding_mask = F._added_mask(src_key_padding_mask, src.dtype)
         src_mask = F._added_mask(src_mask, src.dtype)
-        _fused_when(self, src)
+        fused = _fused(self, src, src_mask, src_key_padding_mask)
+        if fused is not None:
+            return fused
         x = src
         if self.norm_first:
             x = x + self._sa_block(self.norm1(x), src_mask, src_key_padding_mask, is_causal)

@@ -390,6 +390,10 @@ def conv1d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
     return _torch("conv1d")(input, weight, bias, stride, padding, dilation, groups)
 
 
+def conv_transpose2d(input, weight, bias=None, stride=1, padding=0, output_padding=0, groups=1, dilation=1):
+    return _torch("conv_transpose2d")(input, weight, bias, stride, padding, output_padding, groups, dilation)
+
+
 def max_pool1d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
     if return_indices:
         missing("max_pool1d(return_indices=True)")

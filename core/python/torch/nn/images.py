@@ -2,6 +2,7 @@
 import math
 
 from .. import _C
+from .._missing import missing
 from . import functional as F
 from . import init
 from .layers import _empty
@@ -11,6 +12,7 @@ from .parameter import Parameter
 
 class _Conv(Module):
     dimensions = 2
+    transposed = False
 
     def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0, dilation=1, groups=1, bias=True, padding_mode="zeros", device=None, dtype=None):
         super().__init__()
@@ -21,11 +23,11 @@ class _Conv(Module):
         if out_channels % groups != 0:
             raise ValueError("out_channels must be divisible by groups")
         if padding_mode != "zeros" or isinstance(padding, str):
-            from .._missing import missing
             missing("%s(padding=%r, padding_mode=%r)" % (type(self).__name__, padding, padding_mode))
         self.in_channels, self.out_channels, self.groups, self.padding_mode = in_channels, out_channels, groups, padding_mode
         self.kernel_size, self.stride, self.padding, self.dilation = (self._sizes(v) for v in (kernel_size, stride, padding, dilation))
-        self.weight = Parameter(_empty(out_channels, in_channels // groups, *self.kernel_size, device=device, dtype=dtype))
+        shape = (in_channels, out_channels // groups) if self.transposed else (out_channels, in_channels // groups)
+        self.weight = Parameter(_empty(*shape, *self.kernel_size, device=device, dtype=dtype))
         if bias:
             self.bias = Parameter(_empty(out_channels, device=device, dtype=dtype))
         else:
@@ -59,6 +61,19 @@ class Conv1d(_Conv):
 
 class Conv2d(_Conv):
     dimensions = 2
+
+
+class ConvTranspose2d(_Conv):
+    transposed = True
+
+    def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0, output_padding=0, groups=1, bias=True, dilation=1, padding_mode="zeros", device=None, dtype=None):
+        super().__init__(in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias, padding_mode, device, dtype)
+        self.output_padding = self._sizes(output_padding)
+
+    def forward(self, input, output_size=None):
+        if output_size is not None:
+            missing("ConvTranspose2d(output_size=...)")
+        return F.conv_transpose2d(input, self.weight, self.bias, self.stride, self.padding, self.output_padding, self.groups, self.dilation)
 
 
 class _MaxPool(Module):

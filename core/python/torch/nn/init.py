@@ -1,7 +1,8 @@
 """First values of parameters, by PyTorch's rules."""
 import math
 
-from .._missing import attribute
+from .. import _C
+from .._missing import attribute, missing
 from ..autograd.modes import no_grad
 
 _GAINS = {"linear": 1, "conv1d": 1, "conv2d": 1, "conv3d": 1, "sigmoid": 1, "tanh": 5.0 / 3, "relu": math.sqrt(2.0), "selu": 3.0 / 4}
@@ -77,3 +78,29 @@ def kaiming_normal_(tensor, a=0, mode="fan_in", nonlinearity="leaky_relu", gener
 
 
 __getattr__ = attribute("torch.nn.init")
+
+
+def eye_(tensor):
+    if tensor.ndimension() != 2:
+        raise ValueError("Only tensors with 2 dimensions are supported")
+    with no_grad():
+        _C._VariableFunctions.eye(*tensor.shape, out=tensor)
+    return tensor
+
+
+def trunc_normal_(tensor, mean=0.0, std=1.0, a=-2.0, b=2.0, generator=None):
+    def below(x):
+        return (1.0 + math.erf(x / math.sqrt(2.0))) / 2.0
+    if below((b - mean) / std) - below((a - mean) / std) <= 0.3:
+        missing("trunc_normal_ of a narrow part")
+    with no_grad():
+        low, high = tensor.new_tensor(a, device="cpu").item(), tensor.new_tensor(b, device="cpu").item()
+        result = tensor.normal_(mean, std, generator=generator)
+        while True:
+            outside = (result < low) | (result > high)
+            if not outside.any():
+                break
+            result = _C._VariableFunctions.where(outside, _C._VariableFunctions.empty_like(result).normal_(mean, std, generator=generator), result)
+        if tensor is not result:
+            tensor.copy_(result)
+    return tensor

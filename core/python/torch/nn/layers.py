@@ -2,6 +2,7 @@
 import math
 
 from .. import _C
+from .._missing import missing
 from . import functional as F
 from . import init
 from .module import Module
@@ -57,18 +58,32 @@ class Flatten(Module):
 
 
 class Embedding(Module):
-    def __init__(self, num_embeddings, embedding_dim, padding_idx=None, device=None, dtype=None):
+    def __init__(self, num_embeddings, embedding_dim, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, sparse=False, _weight=None, _freeze=False,
+                 device=None, dtype=None):
         super().__init__()
-        self.num_embeddings, self.embedding_dim, self.padding_idx = num_embeddings, embedding_dim, padding_idx
-        self.weight = Parameter(_empty(num_embeddings, embedding_dim, device=device, dtype=dtype))
+        if max_norm is not None or sparse:
+            missing("nn.Embedding(max_norm=... or sparse=True)")
+        if padding_idx is not None and padding_idx < 0:
+            padding_idx += num_embeddings
+        self.num_embeddings, self.embedding_dim, self.padding_idx, self.scale_grad_by_freq = num_embeddings, embedding_dim, padding_idx, scale_grad_by_freq
+        if _weight is not None:
+            self.weight = Parameter(_weight, requires_grad=not _freeze)
+            return
+        self.weight = Parameter(_empty(num_embeddings, embedding_dim, device=device, dtype=dtype), requires_grad=not _freeze)
         init.normal_(self.weight)
         if padding_idx is not None:
             from ..autograd.modes import no_grad
             with no_grad():
                 self.weight[padding_idx].fill_(0)
 
+    @classmethod
+    def from_pretrained(cls, embeddings, freeze=True, padding_idx=None, **options):
+        if embeddings.dim() != 2:
+            raise AssertionError("Embeddings parameter is expected to be 2-dimensional")
+        return cls(*embeddings.shape, padding_idx=padding_idx, _weight=embeddings, _freeze=freeze, **options)
+
     def forward(self, input):
-        return F.embedding(input, self.weight, self.padding_idx)
+        return F.embedding(input, self.weight, self.padding_idx, scale_grad_by_freq=self.scale_grad_by_freq)
 
     def extra_repr(self):
         return "%s, %s" % (self.num_embeddings, self.embedding_dim) + ("" if self.padding_idx is None else ", padding_idx=%s" % self.padding_idx)

@@ -95,4 +95,6 @@ def vector_to_parameters(vec, parameters):
         at += n
 
 
+from . import rnn  # noqa: E402,F401
+
 __getattr__ = attribute("torch.nn.utils")
