@@ -25,7 +25,7 @@ std::string look(const core::TensorImpl& i, wire::Seen& s) {
   if (!wire::stays_inside(i.sizes.data(), i.strides.data(), dims, i.offset, core::element_size(i.dtype), storage->bytes())) return "its sizes reach beyond its storage";
   const bool negative = i.keys.has(core::DispatchKey::Negative), conjugate = i.keys.has(core::DispatchKey::Conjugate);
   const auto see = [&]<class T>(const T*) {
-    wire::see_all(s, static_cast<const T*>(storage->data()) + i.offset, i.sizes.data(), i.strides.data(), dims, negative, conjugate);
+    wire::see_all<T>(s, {static_cast<const T*>(storage->data()) + i.offset}, i.sizes.data(), i.strides.data(), dims, negative, conjugate);
     return "";
   };
   switch (i.dtype) {

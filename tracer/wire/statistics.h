@@ -52,18 +52,14 @@ void see(Seen& s, T x) {
   }
 }
 
-/// Elements in order, the last dimension fastest, up to kMostElements; strides in elements.
-template <class T>
-void see_all(Seen& s, const T* data, const int64_t* sizes, const int64_t* strides, size_t dims, bool negative, bool conjugate) {
+/// Offsets of the elements from the first one, in order, the last dimension fastest, up to kMostElements, until `visit` is false.
+template <class Visit>
+void each_offset(const int64_t* sizes, const int64_t* strides, size_t dims, Visit&& visit) {
   int64_t left = 1;
   for (size_t d = 0; d < dims; d++) left = sizes[d] > 0 && left > kMostElements / sizes[d] ? kMostElements : left * sizes[d];
   std::vector<int64_t> at(dims);
   int64_t offset = 0;
-  for (; left > 0; left--) {
-    T x = data[offset];
-    if constexpr (!std::is_same_v<T, bool>) if (negative) x = static_cast<T>(-x);
-    if constexpr (requires { x.imag(); }) if (conjugate) x = T(x.real(), -x.imag());
-    see(s, x);
+  for (; left > 0 && visit(offset); left--) {
     for (size_t d = dims; d-- > 0;) {
       offset += strides[d];
       if (++at[d] < sizes[d]) break;
@@ -71,6 +67,26 @@ void see_all(Seen& s, const T* data, const int64_t* sizes, const int64_t* stride
       at[d] = 0;
     }
   }
+}
+
+/// What can be read of a tensor: `elements` of them from the one at offset `first` on, which is at `data`.
+struct Readable {
+  const void* data;
+  int64_t first = 0, elements = INT64_MAX;
+};
+
+/// Of T, those that can be read before the first that can't. Strides in elements.
+template <class T>
+void see_all(Seen& s, const Readable& m, const int64_t* sizes, const int64_t* strides, size_t dims, bool negative, bool conjugate) {
+  const T* data = static_cast<const T*>(m.data);
+  each_offset(sizes, strides, dims, [&](int64_t offset) {
+    if (m.elements != INT64_MAX && (offset < m.first || offset - m.first >= m.elements)) return false;
+    T x = data[offset - m.first];
+    if constexpr (!std::is_same_v<T, bool>) if (negative) x = static_cast<T>(-x);
+    if constexpr (requires { x.imag(); }) if (conjugate) x = T(x.real(), -x.imag());
+    see(s, x);
+    return true;
+  });
 }
 
 /// Sizes and strides are believed only as far as they stay in the storage. All sizes are above 0.
