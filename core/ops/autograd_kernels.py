@@ -152,15 +152,16 @@ def in_place_or_view(functions):
            "namespace peel::core {\nnamespace {\nnamespace in_place_or_view {\n"]
     registered = []
     for f in functions:
-        if not f.has_view_kernel or f.base == "detach_" or not (f.written or f.viewed):  # detach_ falls through here (measured)
+        if not f.has_view_kernel or f.base == "detach_" or not (f.written or f.viewed) or any(a.list for a in f.written):
+            # detach_ falls through here, and what writes to a list (measured)
             continue
         registered.append('  m.impl("%s", kernel_of(&in_place_or_view::%s));\n' % (f.full, f.id))
         call = "ops::%s::redispatch(keys_ & kAfterADInplaceOrView, %s)" % (f.id, f.names)
         out.append("%s %s(DispatchKeySet keys_, %s) {\n" % (f.result, f.id, f.parameters()))
         if f.written:
             out.append("  {\n    BelowADInplaceOrView below_;\n    %s;\n  }\n" % call)
-            out += ["  for (const Tensor& t_ : %s) t_.impl().bump_version();\n" % a.name if a.list else "  %s.impl().bump_version();\n" % a.name for a in f.written]
-            out.append("}\n" if not f.returned else "  return %s;\n}\n" % (f.written[0].name if len(f.returned) == 1 else "{%s}" % ", ".join(a.name for a in f.written)))
+            out += ["  %s.impl().bump_version();\n" % a.name for a in f.written]
+            out.append("  return %s;\n}\n" % (f.written[0].name if len(f.returned) == 1 else "{%s}" % ", ".join(a.name for a in f.written)))
         else:
             out.append("  auto result = [&] {\n    BelowADInplaceOrView below_;\n    return %s;\n  }();\n  return as_view(%s, std::move(result), %s);\n}\n"
                        % (call, f.viewed.name, "ViewKind::kNotDifferentiable" if f.base == "detach" else "ViewKind::kDifferentiable"))

@@ -2,6 +2,8 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
+#include <algorithm>
+
 #include "core/dispatch/error.h"
 #include "core/python/call_by_name.h"
 #include "core/python/tensor_methods.h"
@@ -119,9 +121,18 @@ void write(const Tensor& self, nb::handle index, nb::handle value) {
     throw TypeError(std::string("can't assign a ") + Py_TYPE(value.ptr())->tp_name + " to a torch." + to_string(self.dtype()) + "Tensor");
   }
   Place p = place_at(self, index);
-  if (!p.chosen.empty()) put(p.view, p.chosen, given, false);
-  else if (is_number) ops::fill__Tensor::call(p.view, given);
-  else ops::copy_::call(p.view, given);
+  if (!p.chosen.empty()) {
+    put(p.view, p.chosen, given, false);
+  } else if (std::ranges::equal(p.view.sizes(), given.sizes())) {
+    ops::copy_::call(p.view, given);
+  } else if (given.dim() == 0) {
+    ops::fill__Tensor::call(p.view, given);
+  } else {  // leading ones don't count
+    const auto first = std::ranges::find_if(given.sizes(), [](int64_t n) { return n != 1; });
+    given = ops::view::call(given, SizeVector(first, given.sizes().end()));
+    if (!std::ranges::equal(p.view.sizes(), given.sizes())) given = ops::expand::call(given, p.view.sizes(), true);
+    ops::copy_::call(p.view, given);
+  }
 }
 
 }  // namespace

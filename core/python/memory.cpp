@@ -71,8 +71,8 @@ void bind_memory(nb::module_& m) {
   });
   nb::class_<GeneratorHandle>(m, "GeneratorBase")
       .def("__init__", [](GeneratorHandle* self, bool the_default) {
-        if (the_default) new (self) GeneratorHandle();
-        else new (self) GeneratorHandle(Ref<KeyedObject>(make_ref<kernels::GeneratorObject>(67280421310721u)));
+        const auto seed = the_default ? std::optional<uint64_t>() : std::optional<uint64_t>(67280421310721u);
+        new (self) GeneratorHandle(Ref<KeyedObject>(make_ref<kernels::GeneratorObject>(seed)));
       })
       .def("_set_seed", [](const GeneratorHandle& g, uint64_t seed) { kernels::chosen(g).seed(seed); })
       .def("_copy_from", [](const GeneratorHandle& g, const GeneratorHandle& other) { kernels::chosen(g) = kernels::chosen(other); });

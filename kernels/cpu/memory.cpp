@@ -160,7 +160,8 @@ Tensor& set_(Tensor& self, StorageRef source, int64_t storage_offset, Sizes size
   return self;
 }
 Tensor& set_(Tensor& self, StorageRef source) {
-  return set_(self, source, 0, SizeVector{static_cast<int64_t>(source->bytes() / element_size(self.dtype()))}, {});
+  const SizeVector all{static_cast<int64_t>(source->bytes() / element_size(self.dtype()))};
+  return ops::set__source_Storage_storage_offset::call(self, std::move(source), 0, all, Sizes());
 }
 Tensor& set_(Tensor& self, const Tensor& source) {
   if (source.dtype() != self.dtype()) throw Error("set_: expected both tensors to have one dtype");

@@ -27,7 +27,7 @@ Generator& default_generator() {
 }
 void manual_seed(uint64_t s) { default_generator().seed(s); }
 Generator& chosen(const std::optional<GeneratorHandle>& g) {
-  return g && g->defined() ? static_cast<GeneratorObject&>(*g->object()).generator : default_generator();
+  return g && g->defined() ? static_cast<GeneratorObject&>(*g->object()).get() : default_generator();
 }
 
 namespace {

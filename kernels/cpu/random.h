@@ -29,14 +29,18 @@ class Generator {
   std::mt19937 twister_;
   std::optional<double> next_normal_;
 };
-/// One that a program made: torch.Generator().
-struct GeneratorObject final : core::KeyedObject {
-  explicit GeneratorObject(uint64_t seed) : generator(seed) { keys = core::DispatchKey::CPU; }
-  Generator generator;
-};
 /// Of the process; seeded with 67280421310721 at first. Not for several threads at once.
 Generator& default_generator();
 void manual_seed(uint64_t);
+/// torch.Generator(): one of its own, or the process's.
+struct GeneratorObject final : core::KeyedObject {
+  explicit GeneratorObject(std::optional<uint64_t> seed) {
+    keys = core::DispatchKey::CPU;
+    if (seed) own.emplace(*seed);
+  }
+  Generator& get() { return own ? *own : default_generator(); }
+  std::optional<Generator> own;
+};
 /// The one that a call names, else the process's.
 Generator& chosen(const std::optional<core::GeneratorHandle>&);
 

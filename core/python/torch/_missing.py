@@ -1,6 +1,10 @@
 """What PyTorch has and the embedded engine has not: one sentence that names it and the way out."""
+import dis
 import importlib.abc
 import sys
+
+
+_IMPORT_FROM = dis.opmap["IMPORT_FROM"]
 
 
 class Missing(NotImplementedError, AttributeError):
@@ -20,6 +24,9 @@ def attribute(prefix):
     def __getattr__(name):
         if name.startswith("__"):
             raise AttributeError(name)
+        asking = sys._getframe(1)
+        if asking.f_lasti >= 0 and asking.f_code.co_code[asking.f_lasti] == _IMPORT_FROM:  # Python makes of an AttributeError there an error of its own
+            raise NotImplementedError(sentence(prefix + "." + name))
         missing(prefix + "." + name)
     return __getattr__
 

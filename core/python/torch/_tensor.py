@@ -263,6 +263,9 @@ class Tensor(_C.TensorBase):
     def __rmatmul__(self, other):
         return _function("matmul")(other, self)
 
+    def conj(self):
+        return self._conj() if self.is_complex() else self
+
     def __neg__(self):
         return self.neg()
 

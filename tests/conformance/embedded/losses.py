@@ -14,7 +14,7 @@ for name, loss_fn in kinds.items():
     loss.backward()
     print(name, loss.item(), a.grad.norm().item())
 labels = torch.tensor([0, 2, 1, 1])
-for loss in (F.cross_entropy(a, labels), F.cross_entropy(a, labels, weight=torch.tensor([1.0, 2.0, 3.0]), label_smoothing=0.1), F.nll_loss(a.log_softmax(1), labels),
+for loss in (F.cross_entropy(a, labels), F.cross_entropy(a, labels, weight=torch.tensor([1.0, 2.0, 3.0])), F.cross_entropy(a, labels, label_smoothing=0.1), F.nll_loss(a.log_softmax(1), labels),
              F.kl_div(a.log_softmax(1), b.softmax(1), reduction="batchmean"), F.binary_cross_entropy(a.sigmoid(), b.sigmoid()),
              F.margin_ranking_loss(a[:, 0], a[:, 1], b[:, 0].sign(), margin=0.1), F.triplet_margin_loss(a, b, b.flip(0)),
              F.cosine_embedding_loss(a, b, torch.tensor([1, -1, 1, -1])), F.poisson_nll_loss(a, b.abs()), F.gaussian_nll_loss(a, b, torch.ones(4, 3))):

@@ -58,6 +58,19 @@ class ModuleList(Module):
         return ModuleList(held[i]) if isinstance(i, slice) else held[i]
 
 
+    def __repr__(self):
+        """Neighbours that look alike are told once."""
+        lines, start = [], 0
+        texts = [repr(m) for m in self]
+        for i, text in enumerate(texts):
+            if i + 1 < len(texts) and texts[i + 1] == text:
+                continue
+            body = text.replace("\n", "\n  ")
+            lines.append("(%d): %s" % (i, body) if start == i else "(%d-%d): %d x %s" % (start, i, i - start + 1, body))
+            start = i + 1
+        return "%s(\n  %s\n)" % (type(self).__name__, "\n  ".join(lines)) if lines else type(self).__name__ + "()"
+
+
 class ModuleDict(Module):
     def __init__(self, modules=None):
         super().__init__()

@@ -80,14 +80,6 @@ def kaiming_normal_(tensor, a=0, mode="fan_in", nonlinearity="leaky_relu", gener
 __getattr__ = attribute("torch.nn.init")
 
 
-def eye_(tensor):
-    if tensor.ndimension() != 2:
-        raise ValueError("Only tensors with 2 dimensions are supported")
-    with no_grad():
-        _C._VariableFunctions.eye(*tensor.shape, out=tensor)
-    return tensor
-
-
 def trunc_normal_(tensor, mean=0.0, std=1.0, a=-2.0, b=2.0, generator=None):
     def below(x):
         return (1.0 + math.erf(x / math.sqrt(2.0))) / 2.0

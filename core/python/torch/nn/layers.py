@@ -155,7 +155,7 @@ class _Activation(Module):
         return getattr(F, self.function)(input, **{n: getattr(self, n) for n in self.options})
 
     def extra_repr(self):
-        return ", ".join("%s=%s" % (n, getattr(self, n)) for n, usual in self.options.items() if getattr(self, n) != usual)
+        return ", ".join("%s=%r" % (n, getattr(self, n)) for n in self.options if n != "inplace" or self.inplace)
 
 
 def _activation(name, function, **options):
@@ -173,7 +173,6 @@ Softplus = _activation("Softplus", "softplus", beta=1.0, threshold=20.0)
 Softmax = _activation("Softmax", "softmax", dim=None)
 LogSoftmax = _activation("LogSoftmax", "log_softmax", dim=None)
 Softmin = _activation("Softmin", "softmin", dim=None)
-ReLU6 = _activation("ReLU6", "relu6", inplace=False)
 Hardtanh = _activation("Hardtanh", "hardtanh", min_val=-1.0, max_val=1.0, inplace=False)
 Hardswish = _activation("Hardswish", "hardswish", inplace=False)
 Hardsigmoid = _activation("Hardsigmoid", "hardsigmoid", inplace=False)
@@ -183,9 +182,33 @@ CELU = _activation("CELU", "celu", alpha=1.0, inplace=False)
 GLU = _activation("GLU", "glu", dim=-1)
 LogSigmoid = _activation("LogSigmoid", "logsigmoid")
 Softsign = _activation("Softsign", "softsign")
-Softshrink = _activation("Softshrink", "softshrink", lambd=0.5)
-Hardshrink = _activation("Hardshrink", "hardshrink", lambd=0.5)
 Tanhshrink = _activation("Tanhshrink", "tanhshrink")
+
+
+class ReLU6(Hardtanh):
+    options = {"inplace": False}
+
+    def forward(self, input):
+        return F.hardtanh(input, 0.0, 6.0, self.inplace)
+
+
+class _Shrink(Module):
+    def __init__(self, lambd=0.5):
+        super().__init__()
+        self.lambd = lambd
+
+    def extra_repr(self):
+        return str(self.lambd)
+
+
+class Softshrink(_Shrink):
+    def forward(self, input):
+        return F.softshrink(input, self.lambd)
+
+
+class Hardshrink(_Shrink):
+    def forward(self, input):
+        return F.hardshrink(input, self.lambd)
 
 
 class Threshold(Module):
