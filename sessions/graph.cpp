@@ -70,7 +70,7 @@ bool Graph::read_nodes(ReadConnection& db, bool all, std::string* trouble) {
   while (s.step()) {
     const uint32_t id = id_of(s, 0);
     uint32_t event = id_of(s, 1);
-    if (id == 0 || id > nodes_.size() + 65536u) {
+    if (id <= last_node_ || id > nodes_.size() + 65536u) {  // in a damaged file rows come twice, whatever their order should be
       if (trouble->empty()) *trouble = "table node has the absurd id " + s.text(0) + "; nodes from there on are left out";
       break;
     }
