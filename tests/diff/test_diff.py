@@ -148,8 +148,8 @@ class Recorded(Case):
         self.assertEqual(status, 1)
         changed = [r for r in objects(out)[:-1] if "allocation" in r["what"]]
         self.assertEqual([r["op"] for r in changed], ["aten::nonzero"])
-        self.assertIn("allocates ", changed[0]["reason"])
-        self.assertGreater(changed[0]["right_allocated"]["cpu"]["bytes"], changed[0]["left_allocated"]["cpu"]["bytes"])
+        self.assertIn("; allocates 24 B on cpu, left nothing", changed[0]["reason"])
+        self.assertEqual((changed[0]["left_allocated"], changed[0]["right_allocated"]), ({}, {"cpu": {"blocks": 1, "bytes": 24}}))
         keys = self.path("keys.peel")
         self.assertEqual(harness.record(keys, [program], ["--detail", "keys"])[0], 0)
         self.assertIn("\nAllocation is not compared: the right recording has no allocations.\n", diff(session, keys)[1])
