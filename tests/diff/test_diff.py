@@ -111,6 +111,49 @@ class Recorded(Case):
         back = objects(diff(lean, full, "--json")[1])[-1]
         self.assertEqual((back["only_left"], back["only_right"], back["changed"]), (total["only_right"], total["only_left"], total["changed"]))
 
+    def test_the_same_program_twice(self):
+        """Addresses, times and what the allocator had at hand are no difference."""
+        for name in ("train_step.py", "grad_modes.py"):
+            with self.subTest(name=name):
+                program = os.path.join(harness.PROGRAMS, name)
+                a, b = self.recorded("a.peel", program), self.recorded("b.peel", program)
+                status, out, _ = diff(a, b, "--json")
+                self.assertEqual(status, 0, out)
+                total = objects(out)[-1]
+                self.assertGreater(total["left"]["allocated"], 0)
+                self.assertEqual(total["left"]["allocated"], total["right"]["allocated"])
+                self.assertEqual((total["left"]["launched"], total["not_compared"]), (None, []))
+
+    def test_memory(self):
+        """What autograd keeps is held by the span under grad; a call that takes other bytes is changed; without values nothing is compared."""
+        program = self.program("import sys, torch\n"
+                               "x = torch.ones(256, 256, requires_grad=True)\n"
+                               "def body():\n"
+                               "    return x.exp().sin().cos().sum()\n"
+                               "a = body()\n"
+                               "with torch.no_grad():\n"
+                               "    b = body()\n"
+                               "torch.ones(3).nonzero() if len(sys.argv) > 1 else torch.zeros(3).nonzero()\n", "kept.py")
+        session = self.recorded("kept.peel", program)
+        status, out, _ = diff(session, "--left", "mode:grad", "--right", "mode:no_grad", "--json")
+        self.assertEqual(status, 1)
+        total = objects(out)[-1]
+        self.assertEqual(total["left"]["held"] - total["right"]["held"], 2 * 256 * 256 * 4)  # exp's result and sin's
+        self.assertEqual(total["left"]["allocated"], total["right"]["allocated"])
+        self.assertNotIn("allocation", str([r["what"] for r in objects(out)[:-1]]))
+        out = diff(session, "--left", "mode:grad", "--right", "mode:no_grad")[1]
+        self.assertIn("\nThe left holds 512 KiB more at its end.\n", out)
+        other = self.recorded("other.peel", program, "more")
+        status, out, _ = diff(session, other, "--json")
+        self.assertEqual(status, 1)
+        changed = [r for r in objects(out)[:-1] if "allocation" in r["what"]]
+        self.assertEqual([r["op"] for r in changed], ["aten::nonzero"])
+        self.assertIn("; allocates 24 B on cpu, left nothing", changed[0]["reason"])
+        self.assertEqual((changed[0]["left_allocated"], changed[0]["right_allocated"]), ({}, {"cpu": {"blocks": 1, "bytes": 24}}))
+        keys = self.path("keys.peel")
+        self.assertEqual(harness.record(keys, [program], ["--detail", "keys"])[0], 0)
+        self.assertIn("\nAllocation is not compared: the right recording has no allocations.\n", diff(session, keys)[1])
+
     def test_lines_under_several_modes_explain_themselves(self):
         session = self.recorded("modes.peel", os.path.join(harness.PROGRAMS, "grad_modes.py"))
         status, out, _ = diff(session)
