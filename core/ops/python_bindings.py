@@ -14,7 +14,7 @@ ONLY_FUNCTION = set("""_nnpack_available _adaptive_avg_pool2d _batch_norm_impl_i
 _foreach_clamp_max_ _foreach_clamp_min_ _foreach_mul_ _foreach_norm _log_softmax_backward_data _native_batch_norm_legit _native_multi_head_attention
 _transformer_encoder_layer_fwd _safe_softmax
 _scaled_dot_product_attention_math _softmax _softmax_backward_data _stack _trilinear _unique2 _weight_norm adaptive_avg_pool1d adaptive_max_pool1d
-alpha_dropout_ avg_pool1d binary_cross_entropy_with_logits bucketize celu celu_ channel_shuffle combinations constant_pad_nd conv_tbc dropout_ empty_like
+alpha_dropout_ atleast_1d atleast_2d avg_pool1d binary_cross_entropy_with_logits bucketize celu celu_ channel_shuffle combinations constant_pad_nd conv_tbc cudnn_is_acceptable diagonal_copy dropout_ empty_like
 feature_dropout_ fill full_like hinge_embedding_loss kl_div max_pool1d max_pool1d_with_indices max_pool2d max_pool3d mkldnn_convolution native_norm normal ones_like pdist
 pixel_shuffle pixel_unshuffle poisson rand_like randint_like randn_like rrelu rrelu_ rsub selu selu_ std_mean tensordot threshold threshold_
 unique_consecutive unique_dim var_mean view_as_complex view_as_real zeros_like""".split())
@@ -54,7 +54,8 @@ WITH_NUMBERS = {"add", "sub", "mul", "div"}
 def bindings(functions):
     out = [TOP + '#include "core/python/bindings.h"\n#include "core/dispatch/make_kernel.h"\n#include "ops_generated/ops.h"\n\n'
            "namespace peel::core::python {\n\nstd::span<const Binding> bindings() {\n  static const Binding all[] = {\n"]
-    for f in functions:
+    # Python tries what takes a correction before what takes `unbiased` alone.
+    for f in sorted(functions, key=lambda f: f.base in ("std", "var", "std_mean", "var_mean") and not f.overload):
         if f.base.rstrip("_") in WITH_NUMBERS and f.overload in ("Scalar", "Scalar_mode"):
             continue
         where = places(f) - ({"kMethod"} if f.out else set())

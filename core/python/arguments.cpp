@@ -170,7 +170,7 @@ bool match(const Signature& s, const std::string& name, size_t positions_before,
       used_keywords += value.is_valid();
     }
     if (!value.is_valid()) {
-      if (!p.default_value && !p.optional) {
+      if (!p.default_value) {
         missing_names += (missing_names.empty() ? "\"" : ", \"") + p.name + "\"";
         ++missing_count;
       }
@@ -239,7 +239,7 @@ void Signature::read_schema(bool method, bool numbers) {
     p.default_value = a.default_value;
     if (!p.keyword_only) {
       ++positional;
-      if (!p.default_value && !p.optional) ++required;
+      if (!p.default_value) ++required;
     }
     parameters.push_back(std::move(p));
   }

@@ -150,12 +150,8 @@ bool is_array(nb::handle);
 Tensor seen(nb::handle array);
 Tensor from_array(nb::handle array, std::optional<ScalarType> wanted, bool copy) {
   static const NamedOperator<Tensor(const Tensor&, Device, ScalarType, bool, bool, std::optional<MemoryFormat>)> to_device("to", "device");
-  Tensor t;
-  {
-    const ExcludeKeys unseen(kUnseen | kTracked | DispatchKey::Tracer);
-    t = lifted(seen(array));
-  }
-  const ExcludeKeys below(kUnseen | kTracked);
+  static const NamedOperator<Tensor(const Tensor&)> lift("lift_fresh");
+  const Tensor t = lift(seen(array));
   return to_device(t, Device(), wanted.value_or(t.dtype()), false, copy, std::optional<MemoryFormat>());
 }
 

@@ -56,7 +56,7 @@ struct Place {
 };
 
 Tensor index_tensor(nb::handle h) {
-  return is_tensor(h) ? tensor_of(h) : tensor_of(nb::module_::import_("torch").attr("tensor")(h));
+  return is_tensor(h) ? tensor_of(h) : tensor_of(nb::module_::import_("torch._C").attr("_as_tensor")(h, nb::none(), nb::none()));
 }
 
 Place place_at(const Tensor& self, nb::handle index) {

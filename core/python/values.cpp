@@ -184,8 +184,8 @@ nb::object unbox_results(const Stack& s, const std::vector<Argument>& returns, c
   if (nb::len(names) != returns.size()) return nb::tuple(values);
   static std::map<std::string, PyObject*> types;
   PyObject*& type = types[name];
-  if (!type) type = nb::module_::import_("collections").attr("namedtuple")(name, names).release().ptr();
-  return nb::borrow(type).attr("_make")(values);
+  if (!type) type = nb::module_::import_("torch.return_types").attr("make")(name, names).release().ptr();
+  return nb::borrow(type)(values);
 }
 
 }  // namespace peel::core::python

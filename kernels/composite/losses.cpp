@@ -99,14 +99,15 @@ Tensor cosine_similarity(const Tensor& x1, const Tensor& x2, int64_t dim, double
   const auto size_of = [dim](const Tensor& t) { return ops::clone::call(ops::linalg_vector_norm::call(t, 2, SizeVector{dim}, true, {}), {}); };
   Tensor na = size_of(a), nb = size_of(b);
   {
+    const Tensor least = ops::scalar_tensor::call(eps, type, Layout::Strided, a.device());
     const auto before = grad_state.grad_mode;
     grad_state.grad_mode = false;
-    const Tensor least = ops::scalar_tensor::call(eps, type, Layout::Strided, a.device());
     ops::clamp_min__Tensor::call(na, least);
     ops::clamp_min__Tensor::call(nb, least);
     grad_state.grad_mode = before;
   }
-  return ops::sum_dim_IntList::call(ops::mul_Tensor::call(ops::div_Tensor::call(a, na), ops::div_Tensor::call(b, nb)), SizeVector{dim}, false, {});
+  const Tensor one = ops::div_Tensor::call(a, na), other = ops::div_Tensor::call(b, nb);
+  return ops::sum_dim_IntList::call(ops::mul_Tensor::call(one, other), SizeVector{dim}, false, {});
 }
 
 Tensor linalg_norm(const Tensor& self, const std::optional<Scalar>& ord, std::optional<Sizes> dim, bool keepdim, std::optional<ScalarType> dtype) {
@@ -166,7 +167,7 @@ Tensor instance_norm(const Tensor& input, const Optional& weight, const Optional
     throw Error("Expected running_mean and running_var to be defined when use_input_stats is false");
   }
   const int64_t b = input.size(0), c = input.size(1);
-  const auto repeated = [b](const Optional& t) -> Optional { return t && t->defined() ? Optional(ops::repeat::call(*t, SizeVector{b})) : t; };
+  const auto repeated = [b](const Optional& t) -> Optional { return t && t->defined() ? Optional(ops::repeat::call(*t, SizeVector{b})) : Optional(Tensor()); };
   const Optional w = repeated(weight), bi = repeated(bias), mean = repeated(running_mean), var = repeated(running_var);
   SizeVector folded(input.sizes().begin(), input.sizes().end());
   folded[0] = 1;

@@ -83,6 +83,20 @@ Tensor& eye_out(int64_t n, Tensor& out) {
   });
   return out;
 }
+Tensor& eye_out(int64_t n, int64_t m, Tensor& out) {
+  if (n < 0) throw Error("n must be greater or equal to 0, got " + std::to_string(n));
+  if (m < 0) throw Error("m must be greater or equal to 0, got " + std::to_string(m));
+  ops::resize_::call(out, SizeVector{n, m});
+  ops::zero_::call(out);
+  with_type(out.dtype(), "eye", [&]<class T>(T) {
+    for (int64_t i = 0; i < std::min(n, m); ++i) out.data_as<T>()[i * (out.strides()[0] + out.strides()[1])] = static_cast<T>(1);
+  });
+  return out;
+}
+Tensor eye(int64_t n, int64_t m, Type dtype, LayoutArgument layout, DeviceArgument device, Flag pin) {
+  Tensor out = ops::empty_memory_format::call(SizeVector{0}, dtype, layout, device, pin);
+  return ops::eye_m_out::call(n, m, out);
+}
 Tensor eye(int64_t n, Type dtype, LayoutArgument layout, DeviceArgument device, Flag pin) {
   Tensor out = ops::empty_memory_format::call(SizeVector{0}, dtype, layout, device, pin);
   return ops::eye_out::call(n, out);

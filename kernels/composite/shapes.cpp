@@ -2,11 +2,29 @@
 #include <algorithm>
 
 #include "core/dispatch/error.h"
+#include "kernels/cpu/elementwise.h"
 #include "ops_generated/kernels.h"
 #include "ops_generated/ops.h"
 
 namespace peel::kernels {
 namespace {
+
+// One place of a dimension, below dispatch.
+Tensor place_of(const Tensor& t, size_t d, int64_t i) {
+  SizeVector sizes(t.sizes().begin(), t.sizes().end()), strides(t.strides().begin(), t.strides().end());
+  const int64_t offset = t.storage_offset() + i * strides[d];
+  sizes.erase(sizes.begin() + static_cast<ptrdiff_t>(d));
+  strides.erase(strides.begin() + static_cast<ptrdiff_t>(d));
+  return view_of(t, sizes, strides, offset);
+}
+void add_elements(const Tensor& to, const Tensor& from) {
+  with_floating(to.dtype(), "unfold_backward_cpu", [&]<class T>(T) {
+    Walk<2> walk(to.sizes());
+    walk.set(0, to);
+    walk.set(1, from);
+    each<T, T>(walk, [](T& o, T x) { o = static_cast<T>(static_cast<Math<T>>(o) + static_cast<Math<T>>(x)); });
+  });
+}
 
 SizeVector list(Sizes s) { return {s.begin(), s.end()}; }
 size_t wrapped_dim(int64_t d, const Tensor& t) { return static_cast<size_t>(wrap_dimension(d, t.dim())); }
@@ -165,6 +183,17 @@ Tensor diagonal_backward(const Tensor& grad_output, Sizes input_sizes, int64_t o
   Tensor out = ops::zeros::call(input_sizes, grad_output.dtype(), Layout::Strided, grad_output.device());
   Tensor part = ops::diagonal::call(out, offset, dim1, dim2);
   ops::copy_::call(part, grad_output);
+  return out;
+}
+Tensor unfold_backward(const Tensor& grad_in, Sizes input_sizes, int64_t dim, int64_t, int64_t step) {
+  const Tensor out = ops::zeros::call(input_sizes, grad_in.dtype(), Layout::Strided, grad_in.device());
+  if (grad_in.dim() == 0 || input_sizes.empty()) return ops::copy_::call(const_cast<Tensor&>(out), grad_in);
+  const auto d = static_cast<size_t>(wrap_dimension(dim, static_cast<int64_t>(input_sizes.size())));
+  if (!is_floating(grad_in.dtype())) throw Error("unfold_backward: expected a floating point tensor");
+  // Windows may overlap: each place of a window in its turn.
+  for (int64_t w = 0; w < grad_in.sizes()[d]; ++w) {
+    for (int64_t i = 0; i < grad_in.sizes().back(); ++i) add_elements(place_of(out, d, w * step + i), place_of(place_of(grad_in, grad_in.sizes().size() - 1, i), d, w));
+  }
   return out;
 }
 Tensor unfold(const Tensor& self, int64_t dimension, int64_t size, int64_t step) {

@@ -95,7 +95,7 @@ Tensor flipud(const Tensor& self) {
   if (self.dim() < 1) throw Error("Input must be >= 1-d.");
   return ops::flip::call(self, SizeVector{0});
 }
-Tensor moveaxis_int(const Tensor& self, int64_t source, int64_t destination) { return ops::movedim_int::call(self, source, destination); }
+Tensor moveaxis_int(const Tensor& self, int64_t source, int64_t destination) { return ops::movedim_intlist::call(self, SizeVector{source}, SizeVector{destination}); }
 Tensor swapdims(const Tensor& self, int64_t dim0, int64_t dim1) { return ops::transpose_int::call(self, dim0, dim1); }
 
 Tensor tensordot(const Tensor& self, const Tensor& other, Sizes dims_self, Sizes dims_other) {

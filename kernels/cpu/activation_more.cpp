@@ -122,7 +122,10 @@ Tensor prelu_kernel(const Tensor& self, const Tensor& weight) {
   return out;
 }
 std::tuple<Tensor, Tensor> prelu_kernel_backward(const Tensor& grad_output, const Tensor& self, const Tensor& weight) {
-  const Tensor gx = ops::empty_like::call(self), gw = ops::empty_like::call(self);
+  const Tensor gx = ops::empty_memory_format::call(SizeVector{0}, self.dtype(), Layout::Strided, self.device());
+  const Tensor gw = ops::empty_memory_format::call(SizeVector{0}, self.dtype(), Layout::Strided, self.device());
+  reshape_out(gx, self.sizes());
+  reshape_out(gw, self.sizes());
   with_floating(self.dtype(), "prelu_backward_cpu", [&]<class T>(T) {
     Walk<4> walk(self.sizes());
     walk.set(0, gx);

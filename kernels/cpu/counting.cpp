@@ -126,7 +126,7 @@ std::tuple<Tensor, Tensor, Tensor> unique2(const Tensor& self, bool, bool return
   const auto none = [&self](ScalarType t) { return ops::empty_memory_format::call(SizeVector{0}, t, Layout::Strided, self.device()); };
   Tensor out = none(self.dtype()), inverse = none(ScalarType::Long), counts = none(ScalarType::Long), places = none(ScalarType::Long);
   if (self.numel() == 0) return {out, inverse, counts};
-  const auto [sorted, order] = ops::sort_stable::call(ops::flatten_using_ints::call(self), false, -1, false);
+  const auto [sorted, order] = ops::sort::call(ops::flatten_using_ints::call(self), -1, false);
   std::vector<int64_t> firsts;
   with_type(self.dtype(), "unique", [&]<class T>(T) {
     const T* v = sorted.data_as<T>();
@@ -168,7 +168,8 @@ Tensor multinomial(const Tensor& self, int64_t num_samples, bool replacement, co
   if (out.numel() == 0) return out;
   if (!replacement || num_samples == 1) {  // the largest of weights over exponential numbers
     const auto [low, high] = ops::aminmax::call(self);
-    const Tensor fits = ops::bitwise_and_Tensor::call(ops::ge_Scalar::call(low, 0), ops::lt_Scalar::call(high, std::numeric_limits<double>::infinity()));
+    const Tensor no_debt = ops::ge_Scalar::call(low, 0);
+    const Tensor fits = ops::bitwise_and_Tensor::call(no_debt, ops::lt_Scalar::call(high, std::numeric_limits<double>::infinity()));
     if (*fits.data_as<bool>() == false) throw Error("probability tensor contains either `inf`, `nan` or element < 0");
     ops::_assert_async::call(fits);
     const Tensor total = self.dim() == 1 ? ops::sum::call(self) : ops::sum_dim_IntList::call(self, SizeVector{1}, false, {});

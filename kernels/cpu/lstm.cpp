@@ -74,7 +74,7 @@ Tensor bias_of(const Tensor& input, const Tensor& w, bool has_biases, const Tens
 
 std::tuple<Tensor, Tensor, Tensor, Tensor> mkldnn_rnn_layer(const Tensor& input, const Tensor& weight0, const Tensor& weight1, const Tensor& weight2, const Tensor& weight3,
                                                             const Tensor& hx_, const Tensor& cx_, bool reverse, Sizes, int64_t mode, int64_t hidden_size, int64_t,
-                                                            bool has_biases, bool, bool, bool train) {
+                                                            bool has_biases, bool, bool, bool) {
   need_lstm(mode, input);
   const SizeVector last{input.size(1), hidden_size};
   const Tensor out = like_empty(input, SizeVector{input.size(0), input.size(1), hidden_size}), h = like_empty(input, last), c = like_empty(input, last);
@@ -84,7 +84,7 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> mkldnn_rnn_layer(const Tensor& input,
   for (int64_t t = 0; t < r.s.steps; ++t) std::copy_n(r.h.data() + (t + 1) * state, state, out.data_as<float>() + r.step(t) * state);
   std::copy_n(r.h.data() + r.s.steps * state, state, h.data_as<float>());
   std::copy_n(r.c.data() + r.s.steps * state, state, c.data_as<float>());
-  if (!train) return {out, h, c, empty(SizeVector{0}, ScalarType::Byte, input.device())};
+  if (!grad_state.grad_mode) return {out, h, c, empty(SizeVector{0}, ScalarType::Byte, input.device())};
   // Backward computes the gates anew: the workspace, which stock needs, stays empty.
   return {out, h, c, ops::empty_memory_format::call(SizeVector{0}, ScalarType::Byte, Layout::Strided, input.device(), false)};
 }

@@ -217,6 +217,9 @@ std::vector<bool> all_but_channels(const Tensor& t) {
   return named;
 }
 
+// Stock then goes as where channels are last, with a buffer for each of its threads.
+bool one_element_a_channel(const Tensor& t) { return t.is_contiguous() && t.numel() == t.size(0) * t.size(1); }
+
 }  // namespace
 
 Three native_batch_norm(const Tensor& input, const Optional& weight, const Optional& bias, const Optional& running_mean, const Optional& running_var, bool training,
@@ -224,7 +227,12 @@ Three native_batch_norm(const Tensor& input, const Optional& weight, const Optio
   const Tensor y = ops::empty_like::call(input, {}, {}, {}, {}, MemoryFormat::Contiguous);
   const int64_t channels = input.size(1);
   const Tensor mean = made(SizeVector{training ? channels : 0}, input), inverse = made(SizeVector{training ? channels : 0}, input);
-  for (int i = 0; i < (training ? 4 : 2); ++i) made(SizeVector{channels}, input);  // stock's per-channel factors and sums
+  for (int i = 0; i < 2; ++i) made(SizeVector{channels}, input);  // stock's per-channel factors and sums
+  if (training && one_element_a_channel(input)) {
+    Tensor buffer = ops::zeros::call(SizeVector{1, channels}, input.dtype(), Layout::Strided, input.device());
+    ops::zero_::call(buffer);
+  }
+  for (int i = 0; i < (training ? 2 : 0); ++i) made(SizeVector{channels}, input);
   const auto named = all_but_channels(input);
   const Rows rows = rows_of(input, named), results = rows_like(y, named);
   const auto length = static_cast<size_t>(rows.length);
@@ -263,6 +271,9 @@ Three native_batch_norm_backward(const Tensor& grad_out, const Tensor& input, co
     SizeVector dims{0};
     for (int64_t d = 2; d < input.dim(); ++d) dims.push_back(d);
     ops::sum_dim_IntList::call(grad_out, Sizes(dims), false);
+  } else if (one_element_a_channel(input)) {
+    made(SizeVector{channels}, input);
+    ops::zeros::call(SizeVector{2, 1, channels}, input.dtype(), Layout::Strided, input.device());
   } else {
     ops::empty_like::call(input, {}, {}, {}, {}, MemoryFormat::Contiguous);
   }

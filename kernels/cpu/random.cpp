@@ -1,7 +1,9 @@
 #include "kernels/cpu/random.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <numeric>
 
 #include "kernels/cpu/walk.h"
 #include "ops_generated/kernels.h"
@@ -51,6 +53,29 @@ void normal_16(T* data, double mean, double std) {
 
 }  // namespace
 
+namespace {
+
+// The same elements in the order in which they lie, which is stock's order of drawing.
+Tensor as_it_lies(const Tensor& t) {
+  std::vector<size_t> order(t.sizes().size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::ranges::stable_sort(order, [&t](size_t a, size_t b) { return t.strides()[a] > t.strides()[b]; });
+  SizeVector sizes, strides;
+  for (const size_t d : order) {
+    sizes.push_back(t.sizes()[d]);
+    strides.push_back(t.strides()[d]);
+  }
+  return view_of(t, sizes, strides, t.storage_offset());
+}
+Walk<1> drawing(const Tensor& t) {
+  const Tensor lying = as_it_lies(t);
+  Walk<1> walk(lying.sizes());
+  walk.set(0, lying);
+  return walk;
+}
+
+}  // namespace
+
 Tensor& normal_(Tensor& self, double mean, double std, const std::optional<GeneratorHandle>& generator) {
   Generator& g = chosen(generator);
   if (std < 0) throw Error("normal expects std >= 0.0, but found std " + std::to_string(std));
@@ -67,8 +92,7 @@ Tensor& normal_(Tensor& self, double mean, double std, const std::optional<Gener
       }
       return;
     }
-    Walk<1> walk(self.sizes());
-    walk.set(0, self);
+    Walk<1> walk = drawing(self);
     each<T>(walk, [&](T& o) { o = static_cast<T>(g.normal() * std + mean); });
   });
   return self;
@@ -80,8 +104,7 @@ Tensor& uniform_(Tensor& self, double from, double to, const std::optional<Gener
     throw Error("uniform_ expects to return a [from, to) range, but found from=" + std::to_string(from) + " > to=" + std::to_string(to));
   }
   with_floating(self.dtype(), "uniform_kernel_cpu", [&]<class T>(T) {
-    Walk<1> walk(self.sizes());
-    walk.set(0, self);
+    Walk<1> walk = drawing(self);
     const T low = static_cast<T>(from), high = static_cast<T>(to);
     each<T>(walk, [&](T& o) { o = uniform<T>(g) * (high - low) + low; });
   });
@@ -94,8 +117,7 @@ Tensor& whole_numbers(Tensor& self, int64_t from, int64_t to, Generator& g) {
   if (from >= to) throw Error("random_ expects 'from' to be less than 'to', but got from=" + std::to_string(from) + " >= to=" + std::to_string(to));
   const auto range = static_cast<uint64_t>(to) - static_cast<uint64_t>(from);
   with_type(self.dtype(), "random_from_to_kernel_cpu", [&]<class T>(T) {
-    Walk<1> walk(self.sizes());
-    walk.set(0, self);
+    Walk<1> walk = drawing(self);
     each<T>(walk, [&](T& o) {
       const uint64_t drawn = range >= (uint64_t{1} << 28) ? g.next64() : g.next32();
       o = static_cast<T>(static_cast<int64_t>(drawn % range + static_cast<uint64_t>(from)));
@@ -115,8 +137,7 @@ Tensor& random_(Tensor& self, int64_t to, const std::optional<GeneratorHandle>& 
 Tensor& random_(Tensor& self, const std::optional<GeneratorHandle>& generator) {
   Generator& g = chosen(generator);
   with_type(self.dtype(), "random_kernel_cpu", [&]<class T>(T) {
-    Walk<1> walk(self.sizes());
-    walk.set(0, self);
+    Walk<1> walk = drawing(self);
     each<T>(walk, [&](T& o) {
       if constexpr (std::is_same_v<T, bool>) o = g.next32() & 1;
       else if constexpr (std::is_same_v<T, double>) o = static_cast<T>(g.next64() % ((uint64_t{1} << 53) + 1));
@@ -132,8 +153,7 @@ Tensor& bernoulli_(Tensor& self, double p, const std::optional<GeneratorHandle>&
   Generator& g = chosen(generator);
   if (!(0 <= p && p <= 1)) throw Error("bernoulli_ expects p to be in [0, 1], but got p=" + std::to_string(p));
   with_type(self.dtype(), "bernoulli_scalar_cpu_", [&]<class T>(T) {
-    Walk<1> walk(self.sizes());
-    walk.set(0, self);
+    Walk<1> walk = drawing(self);
     each<T>(walk, [&](T& o) { o = static_cast<T>(g.uniform53() < p ? 1 : 0); });
   });
   return self;
@@ -169,8 +189,7 @@ Tensor& exponential_(Tensor& self, double lambd, const std::optional<GeneratorHa
   if (lambd <= 0) throw Error("exponential_ expects lambda > 0.0, but found lambda=" + std::to_string(lambd));
   Generator& g = chosen(generator);
   with_floating(self.dtype(), "exponential_cpu", [&]<class T>(T) {
-    Walk<1> walk(self.sizes());
-    walk.set(0, self);
+    Walk<1> walk = drawing(self);
     each<T>(walk, [&](T& o) { o = static_cast<T>(-1.0 / lambd * std::log1p(-g.uniform53())); });
   });
   return self;

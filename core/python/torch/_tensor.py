@@ -147,9 +147,6 @@ class Tensor(_C.TensorBase):
     def __contains__(self, element):
         return bool((element == self).any())
 
-    def __copy__(self):
-        return self._same_class(self.detach() if self.is_leaf else self)
-
     def __deepcopy__(self, memo):
         if not self.is_leaf:
             raise RuntimeError("Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment.  If you were attempting to "

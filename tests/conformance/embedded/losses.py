@@ -20,4 +20,4 @@ for loss in (F.cross_entropy(a, labels), F.cross_entropy(a, labels, weight=torch
              F.cosine_embedding_loss(a, b, torch.tensor([1, -1, 1, -1])), F.poisson_nll_loss(a, b.abs()), F.gaussian_nll_loss(a, b, torch.ones(4, 3))):
     (grad,) = torch.autograd.grad(loss, a)
     print(loss.item(), grad.norm().item())
-print(F.cosine_similarity(a, b), F.pairwise_distance(a, b), F.normalize(b, dim=1).norm(dim=1))
+print(F.cosine_similarity(a, b), F.pairwise_distance(a, b), F.normalize(b, dim=1))

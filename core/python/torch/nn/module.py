@@ -1,5 +1,5 @@
 """The base of all modules."""
-from collections import OrderedDict
+from collections import OrderedDict, namedtuple
 
 from .. import _C
 from .._missing import missing
@@ -281,7 +281,6 @@ class Module:
         return out
 
     def load_state_dict(self, state_dict, strict=True, assign=False):
-        from collections import namedtuple
         own = self.state_dict(keep_vars=True)
         lacking = [k for k in own if k not in state_dict]
         unknown = [k for k in state_dict if k not in own]
@@ -301,7 +300,7 @@ class Module:
             wrong.insert(0, "Missing key(s) in state_dict: %s. " % ", ".join('"%s"' % k for k in lacking))
         if wrong:
             raise RuntimeError("Error(s) in loading state_dict for %s:\n\t%s" % (type(self).__name__, "\n\t".join(wrong)))
-        return namedtuple("IncompatibleKeys", ["missing_keys", "unexpected_keys"])(lacking, unknown)
+        return _IncompatibleKeys(lacking, unknown)
 
     def extra_repr(self):
         return ""
@@ -312,6 +311,13 @@ class Module:
         if not lines:
             return "%s(%s)" % (type(self).__name__, extra)
         return "%s(%s\n  %s\n)" % (type(self).__name__, extra, "\n  ".join(lines))
+
+
+class _IncompatibleKeys(namedtuple("IncompatibleKeys", ["missing_keys", "unexpected_keys"])):
+    def __repr__(self):
+        return super().__repr__() if self.missing_keys or self.unexpected_keys else "<All keys matched successfully>"
+
+    __str__ = __repr__
 
 
 class _Handle:

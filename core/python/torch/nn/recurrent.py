@@ -37,9 +37,9 @@ class RNNBase(Module):
                 suffix = "_l%d%s" % (layer, "_reverse" if direction else "")
                 inputs = input_size if layer == 0 else hidden_size * directions
                 rows = _GATES[mode] * hidden_size
-                shapes = [("weight_ih", (rows, inputs)), ("weight_hh", (rows, hidden_size))] + ([("bias_ih", (rows,)), ("bias_hh", (rows,))] if bias else [])
-                made = [(name + suffix, Parameter(_empty(*shape, device=device, dtype=dtype))) for name, shape in shapes]
-                for name, p in made:
+                shapes = [("weight_ih", (rows, inputs)), ("weight_hh", (rows, hidden_size)), ("bias_ih", (rows,)), ("bias_hh", (rows,))]
+                made = [(name + suffix, Parameter(_empty(*shape, device=device, dtype=dtype))) for name, shape in shapes]  # biases too that are dropped
+                for name, p in made if bias else made[:2]:
                     setattr(self, name, p)
                     self._flat_weights_names.append(name)
         self.reset_parameters()
