@@ -79,10 +79,7 @@ void LiveControl::write_table(wire::Control* c) const {
   std::vector<uint8_t> bytes;
   wire::write_breaks(rows, &bytes);  // fits: add() saw to it
   wire::Live& live = c->live;
-  live.edition.fetch_or(1, std::memory_order_acq_rel);
-  std::memcpy(live.table, bytes.data(), bytes.size());
-  live.table_bytes = static_cast<uint32_t>(bytes.size());
-  live.edition.fetch_add(1, std::memory_order_release);
+  wire::write_table(live, bytes);
   if (rows.empty()) live.attention.fetch_and(~uint32_t{wire::kWatch});
   else live.attention.fetch_or(wire::kWatch);
 }

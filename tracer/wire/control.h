@@ -21,9 +21,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <climits>
 #include <cstdint>
+#include <cstring>
 #include <ctime>
 #include <string>
 #include <string_view>
@@ -93,14 +95,37 @@ struct Live {
   alignas(64) std::atomic<uint32_t> asked;
   std::atomic<uint32_t> answered;            // futex
   std::atomic<uint32_t> edition;             // of the table; odd while it is written
-  uint32_t table_bytes;
+  std::atomic<uint32_t> table_bytes;
   std::atomic<uint64_t> spent;               // slots of breakpoints that stop once and did
   std::atomic<uint64_t> hits[kBreakpoints];  // by slot; peel sets it to 0, and `spent`, when it gives the slot away
-  uint8_t table[kBreakpointBytes];
+  std::atomic<uint64_t> table[kBreakpointBytes / 8];
   Question question;
   Answer answer;
   // behind it: Stand for each ring
 };
+
+/// Peel's side. At most kBreakpointBytes.
+inline void write_table(Live& live, const std::vector<uint8_t>& bytes) {
+  live.edition.fetch_or(1);
+  for (size_t i = 0; i < bytes.size(); i += 8) {
+    uint64_t word = 0;
+    std::memcpy(&word, bytes.data() + i, std::min<size_t>(8, bytes.size() - i));
+    live.table[i / 8].store(word, std::memory_order_release);  // not before the edition is odd
+  }
+  live.table_bytes.store(static_cast<uint32_t>(bytes.size()), std::memory_order_release);
+  live.edition.fetch_add(1);
+}
+/// The program's side. False: it is being written.
+inline bool read_table(const Live& live, std::vector<uint8_t>* bytes, uint32_t* edition) {
+  *edition = live.edition.load(std::memory_order_acquire);
+  if (*edition & 1) return false;
+  bytes->resize(std::min(live.table_bytes.load(std::memory_order_acquire), kBreakpointBytes));
+  for (size_t i = 0; i < bytes->size(); i += 8) {
+    const uint64_t word = live.table[i / 8].load(std::memory_order_acquire);  // the edition is looked at after it
+    std::memcpy(bytes->data() + i, &word, std::min<size_t>(8, bytes->size() - i));
+  }
+  return live.edition.load(std::memory_order_relaxed) == *edition;
+}
 
 // ---- futexes in memory that two processes share
 inline void futex_wait(const std::atomic<uint32_t>& word, uint32_t while_it_is, long milliseconds) {

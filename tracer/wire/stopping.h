@@ -50,14 +50,11 @@ class Stopping {
 
   void refresh(const Live& live) {
     for (int tries = 0; tries < 100; ++tries) {
-      const uint32_t edition = live.edition.load(std::memory_order_acquire);
-      if (edition == edition_) return;
-      if (edition & 1) continue;
-      const uint32_t bytes = std::min(live.table_bytes, kBreakpointBytes);
-      const std::vector<uint8_t> copy(live.table, live.table + bytes);
-      std::atomic_thread_fence(std::memory_order_acquire);
-      if (live.edition.load(std::memory_order_relaxed) != edition) continue;
-      set_.set(read_breaks(copy));
+      if (live.edition.load(std::memory_order_acquire) == edition_) return;
+      std::vector<uint8_t> table;
+      uint32_t edition = 0;
+      if (!read_table(live, &table, &edition)) continue;
+      set_.set(read_breaks(table));
       edition_ = edition;
       return;
     }

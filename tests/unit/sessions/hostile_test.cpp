@@ -113,6 +113,17 @@ TEST_CASE("hostile: a file cut at any size", "[sessions][hostile]") {
   }
 }
 
+TEST_CASE("hostile: a table that holds its rows twice", "[sessions][hostile]") {
+  MadeSession m;
+  ordinary(m);
+  m.sql("CREATE TABLE twice AS SELECT * FROM node UNION ALL SELECT * FROM node; DROP TABLE node; ALTER TABLE twice RENAME TO node");
+  m.close();
+  const auto s = Session::open(m.path(), true);
+  REQUIRE(s);
+  exercise(**s);
+  CHECK((*s)->trouble() == "table node has the absurd id 1; nodes from there on are left out");
+}
+
 TEST_CASE("hostile: flipped bytes", "[sessions][hostile]") {
   MadeSession m;
   ordinary(m);
