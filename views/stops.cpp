@@ -153,19 +153,20 @@ void StopsPanel::draw_variables(const Pen& pen, const Area& a, const Standing& s
   }
 }
 
-/// What was changed at this stop, and the way to change more.
+/// The way to change what happens next, in the line of the arguments' title, and what was changed at this stop.
 float StopsPanel::draw_changes(Context& c, const Pen& pen, const Area& a, float y) {
   const auto& p = theme::palette();
+  constexpr const char* kChange = "change what happens next… (E)";
   Hit more;
-  pen.section(a.x, y, a.w, "What happens next");
-  const float x = a.x + text_width(Type::kSmall, "What happens next") + u(16);
-  pen.link("change", std::max(x, a.right() - text_width(Type::kSmall, "change… (E)")), base_of(y, u(18)), "change… (E)", &more);
+  if (!c.live.standing.asking) pen.link("change", a.right() - text_width(Type::kSmall, kChange), base_of(a.y, u(18)), kChange, &more);
   tip(more, "Excludes a key, runs another kernel, returns another value: on the embedded engine.");
   if (more || c.focus_field == "change") {
     if (c.focus_field == "change") c.focus_field.clear();
     ImGui::OpenPopup("change next");
   }
   draw_change_popup(c);
+  if (c.live.said.empty()) return y;
+  pen.section(a.x, y, a.w, "What happens next");
   y += u(24);
   const size_t shown = std::min<size_t>(c.live.said.size(), 3);
   for (size_t i = c.live.said.size() - shown; i < c.live.said.size(); i++) {
@@ -175,7 +176,6 @@ float StopsPanel::draw_changes(Context& c, const Pen& pen, const Area& a, float 
     tip(hit(("said " + std::to_string(i)).c_str(), a.x, y, a.w, u(19)), s.answer);
     y += u(19);
   }
-  if (c.live.said.empty()) pen.note(a.x, base_of(y, u(18)), "as it would: nothing was changed"), y += u(19);
   return y + u(6);
 }
 
