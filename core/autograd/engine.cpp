@@ -308,8 +308,6 @@ std::vector<Edge> edges_of(std::span<const Tensor> inputs) {
   std::vector<Edge> out;
   for (const Tensor& t : inputs) {
     if (!requires_grad(t)) throw Error("One of the differentiated Tensors does not require grad");
-    // For a leaf that no graph leads to stock makes a node that leads nowhere, which takes a number.
-    if (!grad_node(t) && !grad_meta(t)->accumulator) Node::next_sequence();
     out.push_back(gradient_edge(t));
   }
   return out;

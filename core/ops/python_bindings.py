@@ -10,7 +10,7 @@ scaled_dot_product_attention silu silu_ slow_conv3d smooth_l1_loss soft_margin_l
 upsample_linear1d upsample_nearest1d upsample_nearest2d""".split())
 ONLY_METHOD = set("""__iand__ __ilshift__ __ior__ __irshift__ __ixor__ contiguous coalesce cpu dense_dim expand expand_as is_coalesced is_contiguous item new_empty new_empty_strided new_full new_ones
 new_zeros repeat reshape_as sum_to_size to to_dense to_sparse type_as unfold view view_as""".split())
-ONLY_FUNCTION = set("""_nnpack_available _adaptive_avg_pool2d _batch_norm_impl_index _convolution _has_compatible_shallow_copy_type _index_put_impl_ _log_softmax
+ONLY_FUNCTION = set("""_assert_async _nnpack_available _prelu_kernel _scaled_dot_product_flash_attention_for_cpu _transform_bias_rescale_qkv _adaptive_avg_pool2d _batch_norm_impl_index _convolution _has_compatible_shallow_copy_type _index_put_impl_ _log_softmax
 _foreach_clamp_max_ _foreach_clamp_min_ _foreach_mul_ _foreach_norm _log_softmax_backward_data _native_batch_norm_legit _native_multi_head_attention
 _transformer_encoder_layer_fwd _safe_softmax
 _scaled_dot_product_attention_math _softmax _softmax_backward_data _stack _trilinear _unique2 _weight_norm adaptive_avg_pool1d adaptive_max_pool1d
@@ -19,7 +19,7 @@ feature_dropout_ fill full_like hinge_embedding_loss kl_div max_pool1d max_pool1
 pixel_shuffle pixel_unshuffle poisson rand_like randint_like randn_like rrelu rrelu_ rsub selu selu_ std_mean tensordot threshold threshold_
 unique_consecutive unique_dim var_mean view_as_complex view_as_real zeros_like""".split())
 # In place, and a function all the same; or private, and a method.
-BOTH = set("""__and__ __lshift__ __or__ __rshift__ __xor__ _conj _conj_physical _is_all_true _is_any_true _neg_view abs_ acos_ addmv_ as_strided_ asin_ atan_ ceil_ clamp_ clamp_max_ clamp_min_ conj_physical_ cos_ cosh_ detach_ erf_ erfc_
+BOTH = set("""__and__ __lshift__ __or__ __rshift__ __xor__ _addmm_activation _conj _conj_physical _is_all_true _is_any_true _neg_view abs_ acos_ addmv_ as_strided_ asin_ atan_ ceil_ clamp_ clamp_max_ clamp_min_ conj_physical_ cos_ cosh_ detach_ erf_ erfc_
 exp2_ exp_ expm1_ fill_ floor_ frac_ index_put_ log10_ log1p_ log2_ log_ logit_ nan_to_num_ neg_ negative_ reciprocal_ relu_ resize_as_ round_ rsqrt_ sigmoid_ sin_
 sinc_ sinh_ sqrt_ square_ tan_ tanh_ trunc_ where xlogy_ zero_""".split())
 NOWHERE = set("""alias convolution_overrideable copy_sparse_to_sparse_ index lift lift_fresh log_sigmoid_forward mT nll_loss2d_forward nll_loss_forward numpy_T random

@@ -94,8 +94,10 @@ Tensor cosine_similarity(const Tensor& x1, const Tensor& x2, int64_t dim, double
   const auto as_type = [type](const Tensor& t) { return t.dtype() == type ? t : ops::to_dtype::call(t, type); };
   Tensor a = as_type(x1), b = as_type(x2);
   const SizeVector shape = broadcast(a.sizes(), b.sizes());
-  if (!std::ranges::equal(a.sizes(), shape)) a = ops::expand::call(a, shape);
-  if (!std::ranges::equal(b.sizes(), shape)) b = ops::expand::call(b, shape);
+  if (!std::ranges::equal(a.sizes(), b.sizes())) {
+    b = ops::expand::call(b, shape);
+    a = ops::expand::call(a, shape);
+  }
   const auto size_of = [dim](const Tensor& t) { return ops::clone::call(ops::linalg_vector_norm::call(t, 2, SizeVector{dim}, true, {}), {}); };
   Tensor na = size_of(a), nb = size_of(b);
   {
@@ -106,7 +108,7 @@ Tensor cosine_similarity(const Tensor& x1, const Tensor& x2, int64_t dim, double
     ops::clamp_min__Tensor::call(nb, least);
     grad_state.grad_mode = before;
   }
-  const Tensor one = ops::div_Tensor::call(a, na), other = ops::div_Tensor::call(b, nb);
+  const Tensor other = ops::div_Tensor::call(b, nb), one = ops::div_Tensor::call(a, na);
   return ops::sum_dim_IntList::call(ops::mul_Tensor::call(one, other), SizeVector{dim}, false, {});
 }
 

@@ -97,10 +97,7 @@ Tensor eye(int64_t n, int64_t m, Type dtype, LayoutArgument layout, DeviceArgume
   Tensor out = ops::empty_memory_format::call(SizeVector{0}, dtype, layout, device, pin);
   return ops::eye_m_out::call(n, m, out);
 }
-Tensor eye(int64_t n, Type dtype, LayoutArgument layout, DeviceArgument device, Flag pin) {
-  Tensor out = ops::empty_memory_format::call(SizeVector{0}, dtype, layout, device, pin);
-  return ops::eye_out::call(n, out);
-}
+Tensor eye(int64_t n, Type dtype, LayoutArgument layout, DeviceArgument device, Flag pin) { return ops::eye_m::call(n, n, dtype, layout, device, pin); }
 
 Tensor full(Sizes size, const Scalar& fill_value, Type dtype, LayoutArgument layout, DeviceArgument device, Flag pin) {
   Tensor out = ops::empty_memory_format::call(size, dtype.value_or(type_of(fill_value)), layout, device, pin);

@@ -175,7 +175,7 @@ std::tuple<Tensor, Tensor, Tensor> lstm_input(const Tensor& input, std::span<con
   for (size_t i = 0; i < h.size(); ++i) states.push_back({h[i], c[i]});
   Tensor out = layers(&lstm_step, in, &states, weights_of(params, has_biases), o);
   for (size_t i = 0; i < h.size(); ++i) std::tie(h[i], c[i]) = std::pair(states[i].h, states[i].c);
-  const Tensor hy = ops::stack::call(h, 0), cy = ops::stack::call(c, 0);
+  const Tensor cy = ops::stack::call(c, 0), hy = ops::stack::call(h, 0);
   if (batch_first) ops::transpose_::call(out, 0, 1);
   return {out, hy, cy};
 }

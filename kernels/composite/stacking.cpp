@@ -145,7 +145,7 @@ Tensor cartesian_prod(std::span<const Tensor> tensors) {
     if (t.dim() != 1) throw Error("Expect a 1D vector, but got shape " + to_text(t.sizes()));
   }
   if (tensors.size() == 1) return tensors[0];
-  std::vector<Tensor> columns = ops::meshgrid::call(tensors);
+  std::vector<Tensor> columns = ops::meshgrid_indexing::call(tensors, "ij");
   for (Tensor& t : columns) t = ops::flatten_using_ints::call(t);
   return ops::stack::call(columns, 1);
 }

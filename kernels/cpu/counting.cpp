@@ -92,7 +92,7 @@ Tensor median(const Tensor& self) {
 }
 std::tuple<Tensor&, Tensor&> median_out(const Tensor& self, int64_t dim, bool keepdim, Tensor& values, Tensor& indices) {
   const auto gone = named_dims(wrap_dimension(dim, self.dim()), self.dim());
-  if (self.numel() == 0) throw IndexError("median(): Expected reduction dim " + std::to_string(dim) + " to have non-zero size.");
+  if (self.dim() > 0 && self.size(dim) == 0) throw IndexError("median(): Expected reduction dim " + std::to_string(dim) + " to have non-zero size.");
   const SizeVector shape = reduced_shape(self.sizes(), gone, keepdim);
   reshape_out(values, shape);
   reshape_out(indices, shape);

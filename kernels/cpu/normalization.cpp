@@ -271,11 +271,12 @@ Three native_batch_norm_backward(const Tensor& grad_out, const Tensor& input, co
     SizeVector dims{0};
     for (int64_t d = 2; d < input.dim(); ++d) dims.push_back(d);
     ops::sum_dim_IntList::call(grad_out, Sizes(dims), false);
-  } else if (one_element_a_channel(input)) {
-    made(SizeVector{channels}, input);
-    ops::zeros::call(SizeVector{2, 1, channels}, input.dtype(), Layout::Strided, input.device());
   } else {
     ops::empty_like::call(input, {}, {}, {}, {}, MemoryFormat::Contiguous);
+    if (one_element_a_channel(input)) {
+      made(SizeVector{channels}, input);
+      ops::zeros::call(SizeVector{2, 1, channels}, input.dtype(), Layout::Strided, input.device());
+    }
   }
   const Rows x = rows_of(input, named), dy = rows_of(grad_out, named);
   const auto length = static_cast<size_t>(x.length);

@@ -72,7 +72,7 @@ class Distribution:
             if name not in self.__dict__ and isinstance(getattr(type(self), name, None), _lazy):
                 continue
             value = getattr(self, name)
-            if not _V._is_all_true(check(value)):
+            if not check(value).all():
                 raise ValueError("Expected parameter %s (%s of shape %s) of distribution %r to satisfy the constraint %s, but found invalid values:\n%s"
                                  % (name, type(value).__name__, tuple(value.shape), self, words, value))
 
@@ -93,7 +93,7 @@ class Distribution:
         if not self._validate_args:
             return
         words, check = self.support
-        if not _V._is_all_true(check(value)):
+        if not check(value).all():
             raise ValueError("Expected value argument (%s of shape %s) to be within the support (%s) of the distribution %r, but found invalid values:\n%s"
                              % (type(value).__name__, tuple(value.shape), words, self, value))
 

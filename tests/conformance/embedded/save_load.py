@@ -27,6 +27,6 @@ whole, part, flag, wide, weight = torch.load(file)
 part.fill_(-1)
 print(whole, part, flag, wide.dtype, type(weight).__name__, weight.requires_grad)
 try:
-    fresh.load_state_dict({"0.weight": torch.zeros(1, 1)})
+    nn.Linear(3, 4).load_state_dict({"weight": torch.zeros(1, 1)})
 except RuntimeError as e:
     print(str(e).split("\n")[0])

@@ -91,7 +91,13 @@ class Optimizer:
         order = [n for g in state_dict["param_groups"] for n in g["params"]]
         if len(order) != len(params):
             raise ValueError("loaded state dict contains a parameter group that doesn't match the size of optimizer's group")
-        self.state = defaultdict(dict, {params[order.index(n)]: dict(s) for n, s in state_dict["state"].items()})
+        self.state = defaultdict(dict)
+        for n, kept in state_dict["state"].items():
+            p = params[order.index(n)]
+            for name, value in kept.items():
+                if isinstance(value, _C.TensorBase) and name != "step" and p.is_floating_point():
+                    value = value.to(dtype=p.dtype, device=p.device)
+                self.state[p][name] = value
         for own, given in zip(self.param_groups, state_dict["param_groups"]):
             own.update({k: v for k, v in given.items() if k != "params"})
 
