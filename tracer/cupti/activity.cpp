@@ -172,6 +172,7 @@ void report(Thread* t, const CUpti_Activity* record) {
     case CUPTI_ACTIVITY_KIND_SYNCHRONIZATION: {
       const auto* s = reinterpret_cast<const CUpti_ActivitySynchronization*>(record);
       wire::GpuActivity a = common(s);
+      if (is_our_wait(s->streamId, a.start)) return;
       a.context = s->contextId;
       a.stream = s->streamId;
       a.kind = s->type;

@@ -17,6 +17,7 @@ uint32_t cupti_stream(void* stream);  // what CUPTI calls a CUDA stream of the c
 // look.cpp
 const char* read_gpu(int device, const void* from, void* to, size_t bytes);
 bool is_our_call(uint32_t thread, uint64_t ticks);  // made to look, not by the program
+bool is_our_wait(uint32_t stream, uint64_t ticks);    // CUPTI tells of waits only the context: by time as well
 bool is_our_stream(uint32_t device, uint32_t stream);
 
 }  // namespace peel::agent

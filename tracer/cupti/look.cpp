@@ -1,15 +1,16 @@
 // Bytes of a GPU's memory, for a thread that stands.
 //
 // What is read is what the tensor's memory holds when the work that the thread's current stream has by now is done: that is
-// waited for with an event, a second at most. The copy runs on a stream of ours that no other stream waits for, into pageable
-// memory, so nothing is allocated anywhere. Streams that are being captured are left alone. CUPTI's reports of all this are not
-// the program's: activity.cpp asks is_ours_*.
+// waited for, a second at most, on a stream of ours, which waits for an event there. The copy runs on it too, and no other stream
+// waits for it; it goes into pageable memory, so nothing is allocated anywhere. Streams that are being captured are left alone.
+// CUPTI's reports of all this are not the program's: activity.cpp asks is_our_*.
 #include <c10/cuda/CUDAStream.h>
 #include <cuda_runtime_api.h>
 #include <dlfcn.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <deque>
@@ -27,12 +28,13 @@ namespace {
 // The runtime that PyTorch uses, found when it is needed: a PyTorch that hides it has everything else recorded.
 #define PEEL_CUDA(X) \
   X(cudaPeekAtLastError) X(cudaGetLastError) X(cudaGetErrorString) X(cudaGetDevice) X(cudaSetDevice) X(cudaThreadExchangeStreamCaptureMode) \
-  X(cudaStreamIsCapturing) X(cudaStreamQuery) X(cudaEventRecord) X(cudaEventQuery)
+  X(cudaStreamIsCapturing) X(cudaStreamQuery) X(cudaEventRecord)
 struct Cuda {
 #define X(name) decltype(&::name) name = nullptr;
   PEEL_CUDA(X)
 #undef X
   // overloaded in C++
+  cudaError_t (*wait_event)(cudaStream_t, cudaEvent_t, unsigned) = nullptr;
   cudaError_t (*create_stream)(cudaStream_t*, unsigned) = nullptr;
   cudaError_t (*create_event)(cudaEvent_t*, unsigned) = nullptr;
   cudaError_t (*copy)(void*, const void*, size_t, cudaMemcpyKind, cudaStream_t) = nullptr;
@@ -45,13 +47,13 @@ bool load_runtime() {
 #define X(name) if (!find(&c.name, #name)) return false;
   PEEL_CUDA(X)
 #undef X
-  if (!find(&c.create_stream, "cudaStreamCreateWithFlags") || !find(&c.create_event, "cudaEventCreateWithFlags") || !find(&c.copy, "cudaMemcpyAsync")) return false;
+  if (!find(&c.wait_event, "cudaStreamWaitEvent") || !find(&c.create_stream, "cudaStreamCreateWithFlags") || !find(&c.create_event, "cudaEventCreateWithFlags") || !find(&c.copy, "cudaMemcpyAsync")) return false;
   cuda = c;
   return true;
 }
 
 constexpr auto kLongestWait = std::chrono::seconds(1);
-constexpr auto kPause = std::chrono::microseconds(100);
+constexpr auto kPause = std::chrono::microseconds(500);
 
 struct Lane { cudaStream_t stream = nullptr; cudaEvent_t event = nullptr; };
 struct Window { uint32_t thread; uint64_t from, to; };  // ticks
@@ -113,12 +115,13 @@ cudaError_t lane_of(int device, Lane** out) {
   static std::map<int, Lane> lanes;
   Lane& l = lanes[device];
   *out = &l;
-  if (l.stream) return cudaSuccess;
-  Lane fresh;
-  if (const cudaError_t e = cuda.create_event(&fresh.event, cudaEventDisableTiming)) return e;
-  if (const cudaError_t e = cuda.create_stream(&fresh.stream, cudaStreamNonBlocking)) return e;
-  l = fresh;
-  if (const uint32_t id = cupti_stream(l.stream)) {
+  if (!l.stream) {
+    Lane fresh;
+    if (const cudaError_t e = cuda.create_event(&fresh.event, cudaEventDisableTiming)) return e;
+    if (const cudaError_t e = cuda.create_stream(&fresh.stream, cudaStreamNonBlocking)) return e;
+    l = fresh;
+  }
+  if (const uint32_t id = cupti_stream(l.stream)) {  // CUPTI may have come after the last look
     std::lock_guard<std::mutex> lock(g_mutex);
     g_streams[device] = id;
   }
@@ -143,9 +146,10 @@ const char* read_gpu(int device, const void* from, void* to, size_t bytes) {
   Lane* lane = nullptr;
   if (const cudaError_t e = lane_of(device, &lane)) return said(e, "a stream to copy on");
   if (const cudaError_t e = cuda.cudaEventRecord(lane->event, theirs)) return said(e, "its stream");
+  if (const cudaError_t e = cuda.wait_event(lane->stream, lane->event, 0)) return said(e, "a stream to copy on");
   const auto until = std::chrono::steady_clock::now() + kLongestWait;
   cudaError_t done;
-  while ((done = cuda.cudaEventQuery(lane->event)) == cudaErrorNotReady && std::chrono::steady_clock::now() < until) std::this_thread::sleep_for(kPause);
+  while ((done = cuda.cudaStreamQuery(lane->stream)) == cudaErrorNotReady && std::chrono::steady_clock::now() < until) std::this_thread::sleep_for(kPause);
   if (done == cudaErrorNotReady) return "its stream is still busy with what was asked for before; look again later";
   if (done) return said(done, "the work before");
   const cudaError_t copied = cuda.copy(to, from, bytes, cudaMemcpyDeviceToHost, lane->stream);
@@ -162,6 +166,13 @@ bool is_our_call(uint32_t thread, uint64_t ticks) {
     if (w->to < ticks && w->to != UINT64_MAX) return false;  // one look at a time: older ones ended before
   }
   return false;
+}
+
+bool is_our_wait(uint32_t stream, uint64_t ticks) {
+  if (!g_looked.load()) return false;
+  std::lock_guard<std::mutex> lock(g_mutex);
+  const bool ours = std::any_of(g_streams.begin(), g_streams.end(), [&](const auto& s) { return s.second == stream; });
+  return ours && std::any_of(g_windows.begin(), g_windows.end(), [&](const Window& w) { return ticks >= w.from && ticks <= w.to; });
 }
 
 bool is_our_stream(uint32_t device, uint32_t stream) {
