@@ -1,4 +1,5 @@
-"""What recording costs a loop that launches tiny kernels: stock, Peel, PyTorch's profiler with CUDA, side by side in one run. Prints; decides nothing.
+"""What recording costs a loop that launches tiny kernels: stock, Peel, PyTorch's profiler with CUDA (plain; with shapes and stack, which Peel's standard
+records too), side by side in one run. Prints; decides nothing.
 
     bench.py [--rounds N]      needs a GPU
 """
@@ -14,6 +15,7 @@ sys.path.insert(0, os.path.dirname(HERE))
 import harness  # noqa: E402
 
 CALLS, BATCHES = 2000, 8
+PROFILERS = ("profiler", "profiler shapes+stack")
 
 
 def worker(way):
@@ -30,8 +32,9 @@ def worker(way):
         best = 1e18
         for _ in range(BATCHES):
             context = contextlib.nullcontext()
-            if way == "profiler":
-                context = torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU, torch.profiler.ProfilerActivity.CUDA])
+            if way in PROFILERS:
+                full = way != "profiler"
+                context = torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU, torch.profiler.ProfilerActivity.CUDA], record_shapes=full, with_stack=full)
             with context:
                 f()
                 torch.cuda.synchronize()
@@ -57,8 +60,8 @@ def main():
     best = {}
     with tempfile.TemporaryDirectory() as folder:
         for _ in range(rounds):
-            for way in ("stock", "peel keys", "peel standard", "profiler"):
-                command = [os.path.abspath(__file__), "--worker", way.split()[0]]
+            for way in ("stock", "peel keys", "peel standard", *PROFILERS):
+                command = [os.path.abspath(__file__), "--worker", way]
                 if way.startswith("peel"):
                     status, out, err = harness.record(os.path.join(folder, "b.peel"), command, ["--detail", way.split()[1]])
                 else:
@@ -68,12 +71,12 @@ def main():
                 for name, ns in json.loads(out.splitlines()[-1]).items():
                     best.setdefault(way, {})[name] = min(ns, best.get(way, {}).get(name, 1e18))
     names = list(best["stock"])
-    print("ns a call" + " " * 8 + "".join("%18s" % n for n in names))
+    print("%-22s" % "ns a call" + "".join("%18s" % n for n in names))
     for way, row in best.items():
-        print("%-17s" % way + "".join("%18s" % ("%.0f (x%.2f)" % (row[n], row[n] / best["stock"][n])) for n in names))
+        print("%-22s" % way + "".join("%18s" % ("%.0f (x%.2f)" % (row[n], row[n] / best["stock"][n])) for n in names))
     print("over stock, times as dear as peel standard")
-    for way in ("profiler",):
-        print("%-17s" % way + "".join("%18.2f" % ((best[way][n] - best["stock"][n]) / max(1.0, best["peel standard"][n] - best["stock"][n])) for n in names))
+    for way in PROFILERS:
+        print("%-22s" % way + "".join("%18.2f" % ((best[way][n] - best["stock"][n]) / max(1.0, best["peel standard"][n] - best["stock"][n])) for n in names))
 
 
 if __name__ == "__main__":
