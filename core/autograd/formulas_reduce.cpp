@@ -1,5 +1,6 @@
 // Gradients of sums, extremes, norms and what runs along a dimension.
 #include <cmath>
+#include <limits>
 
 #include "core/autograd/formulas.h"
 #include "core/dispatch/error.h"
@@ -92,6 +93,7 @@ Tensor prod_backward(const Tensor& grad, const Tensor& self, const Tensor& resul
 Tensor var_backward(const Tensor& grad, const Tensor& self, const Dims& dims, const Bound& correction, bool keepdim) {
   if (self.dim() == 0 || !dims) {
     const double n = static_cast<double>(self.numel()) - correction_of(correction);
+    if (n <= 0) return mul(grad, where(eq(self, mean(self)), std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()));  // 2 / 0 times what is 0, and what is not
     const Tensor away = sub(self, mean(self));
     return mul(mul(grad, 2.0 / n), away);
   }
