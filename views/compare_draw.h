@@ -24,7 +24,7 @@ void draw_compare_menu(Context&, const DiffScope&);
 struct CompareWhy {
   EventId event;
   std::string side, mode;  // "no_grad", "under no_grad"
-  std::string effects;     // "Takes 4.0 KiB on cpu; launches `fill` twice", all that is inside counted; "" = not recorded
+  std::string effects;     // "Allocates 4.0 KiB on cpu; launches `fill` twice", all that is inside counted; "" = not recorded
   WhyModel model;
 };
 /// Returns the hop that was clicked, 0 = none.

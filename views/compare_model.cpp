@@ -108,7 +108,7 @@ std::string CompareModel::effects(int side, EventId call) const {
   const CallEffects* of = diff_.effects[side].get();
   if (!of) return "";
   std::string out;
-  if (of->has_memory()) out = "Takes " + taken_text(of->taken_in(session(side), call));
+  if (of->has_memory()) out = "Allocates " + taken_text(of->taken_in(session(side), call));
   if (of->has_gpu()) out += (out.empty() ? "Launches " : "; launches ") + launched_text(of->launched_in(session(side), call));
   return out;
 }

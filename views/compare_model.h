@@ -61,7 +61,7 @@ class CompareModel {
   const std::string& summary() const { return summary_; }  // "0 of 4 calls the same; 19 and 14 hops"
   /// "0 nodes, nothing saved, 61.4 µs", and what it holds at its end where the other holds more or less; below a side's name.
   std::string facts(int side) const;
-  /// What a call took and launched, all that is inside counted: "Takes 4.0 KiB on cpu; launches `fill` twice"; "" = not recorded.
+  /// What a call took and launched, all that is inside counted: "Allocates 4.0 KiB on cpu; launches `fill` twice"; "" = not recorded.
   std::string effects(int side, EventId call) const;
   /// "kernels are not compared: the left recording has no work of a GPU"
   const std::vector<std::string>& not_compared() const { return not_compared_; }
