@@ -55,14 +55,15 @@ void Process::read_definitions() {
   arena_.release();
 }
 
-template <class T>
-T* Process::place(std::vector<T>& all, uint32_t wanted) {
+template <class All>
+typename All::value_type* Process::place(All& all, uint32_t wanted) {
   if (wanted == 0 || wanted > all.size() + kMaxGap) {
     ledger_.damaged();
     return nullptr;
   }
   if (wanted >= all.size()) {
-    if (wanted >= all.capacity()) all.reserve(std::max<size_t>(wanted + 1, all.capacity() * 2));
+    if constexpr (requires { all.capacity(); })
+      if (wanted >= all.capacity()) all.reserve(std::max<size_t>(wanted + 1, all.capacity() * 2));
     all.resize(wanted + 1);
   }
   return &all[wanted];

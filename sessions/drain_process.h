@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <deque>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -77,8 +78,8 @@ class Process {
     if (id) ledger_.unknown_id();
     return 0;
   }
-  template <class T>
-  T* place(std::vector<T>&, uint32_t id);
+  template <class All>
+  typename All::value_type* place(All&, uint32_t id);
   void define(const uint64_t* at, const wire::DefHead&);
   void define_op(const uint64_t* at, const wire::DefHead&);
   void define_table(const uint64_t* at, const wire::DefHead&);
@@ -89,7 +90,7 @@ class Process {
   wire::Consumer arena_;
   std::string refused_;
   std::vector<Text> texts_;
-  std::vector<Op> ops_;
+  std::deque<Op> ops_;  // frames point into it while more are defined
   std::vector<uint32_t> kernels_, tls_, stacks_;
   uint32_t dtypes_[256] = {}, layouts_[256] = {};
   std::string dtype_names_[256], layout_names_[256], device_names_[256];

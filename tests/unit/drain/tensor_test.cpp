@@ -281,3 +281,19 @@ TEST_CASE("values are written as Python writes them") {
              "'it\\'s \"\\n'", "[1, 2]", "[]", "[1.0, 2.5, …]", "[True, False]", "torch.float32", "torch.strided", "cpu", "cuda:1", "torch.channels_last", "Generator"});
   CHECK(r.lost("truncated values") == 1);
 }
+
+TEST_CASE("operators that are defined while a hop is open leave it its own") {
+  Program r;
+  r.t.begin({.op = r.op});
+  REQUIRE(r.wait_for(1));
+  for (int i = 0; i < 5000; ++i) r.p.op("made::op" + std::to_string(i), "");
+  r.t.begin({.op = r.p.op("made::last", "")});  // what follows is read after all of them
+  REQUIRE(r.wait_for(2));
+  r.t.end();
+  r.t.result(0, r.at(1));
+  r.t.tensor(1, r.at(2));
+  r.t.end();
+  r.end();
+  CHECK(r.rows("SELECT event, name FROM call_argument") == Rows{"1|other"});
+  CHECK(r.rows("SELECT * FROM loss").empty());
+}
