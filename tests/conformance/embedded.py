@@ -143,21 +143,6 @@ def by_thread(all_rows):
     return {"main": rows.get("main", []), **{"thread %d" % i: all for i, all in enumerate(others)}}
 
 
-def segments(rows):
-    """What lies between two marks, threads that ran meanwhile included."""
-    out, current = [], None
-    for r in rows:
-        if r.depth == 0 and r.thread == "main" and r.op == "aten::_nnpack_available":
-            if current is not None:
-                out.append(current)
-                current = None
-            else:
-                current = []
-        elif current is not None:
-            current.append(r)
-    return out
-
-
 def path_of(name):
     folder, program = name.split("/")
     return os.path.join(FOLDERS[folder], program + ".py")
@@ -173,7 +158,7 @@ def stock(names, folder):
     status, _, err = harness.record(session, [script, facts, paths])
     if status != 0:
         raise AssertionError("stock's recording of the programs ended with %d: %s" % (status, err[-2000:]))
-    told, rows = [json.loads(line) for line in open(facts)], segments(engine_rows.stock(session))
+    told, rows = [json.loads(line) for line in open(facts)], engine_rows.segments(engine_rows.stock(session), "aten::_nnpack_available")
     assert len(told) == len(rows) == len(names), (len(told), len(rows), len(names))
     return {n: (error, out, r) for n, (error, out), r in zip(names, told, rows)}
 

@@ -169,21 +169,6 @@ def same(mine, theirs):
     return mine[:7] == theirs[:7] and len(mine[7]) == len(theirs[7]) and all(close(a, float(b), tolerance) for a, b in zip(mine[7], theirs[7]))
 
 
-def segments(rows):
-    """Of the recording: what lies between two marks."""
-    out, current = [], None
-    for r in rows:
-        if r.depth == 0 and r.op == "aten::result_type.Scalar":
-            if current is not None:
-                out.append(current)
-                current = None
-            else:
-                current = []
-        elif current is not None:
-            current.append(r)
-    return out
-
-
 def main():
     version = harness.need()
     seed = int(sys.argv[1]) if len(sys.argv) > 1 else SEED
@@ -210,7 +195,7 @@ def main():
             print("recording the cases: " + err)
             return 1
         theirs = [json.loads(line) for line in open(facts)]
-        recorded = segments(engine_rows.stock(session))
+        recorded = engine_rows.segments(engine_rows.stock(session), "aten::result_type.Scalar")
     replay = Replay("engine", "script")
     wrong = {"hops": 0, "values": 0, "errors": 0}
     hops = errors = 0

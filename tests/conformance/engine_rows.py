@@ -137,3 +137,16 @@ def differences(ours, theirs, limit=30, renumber=False):
         return 0, []
     lines = [x for x in difflib.unified_diff(a, b, "stock", "embedded", n=1, lineterm="")]
     return sum(x[0] in "+-" and not x.startswith(("+++", "---")) for x in lines), lines[:limit]
+
+
+def segments(rows, mark):
+    """What lies between each two outermost calls of the operator `mark` on the main thread; other threads' rows stay with it."""
+    out, current = [], None
+    for r in rows:
+        if r.depth == 0 and r.thread == "main" and r.op == mark:
+            if current is not None:
+                out.append(current)
+            current = [] if current is None else None
+        elif current is not None:
+            current.append(r)
+    return out
