@@ -1,5 +1,5 @@
-"""What recording costs a loop that launches tiny kernels: stock, Peel, PyTorch's profiler with CUDA (plain; with shapes and stack, which Peel's standard
-records too), side by side in one run. Prints; decides nothing.
+"""What recording costs a loop that launches tiny kernels: stock, Peel, PyTorch's profiler with CUDA (plain; with shapes, stack and memory, which Peel's
+standard records too), side by side in one run. The least of many short batches counts. Prints; decides nothing.
 
     bench.py [--rounds N]      needs a GPU
 """
@@ -14,8 +14,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.dirname(HERE))
 import harness  # noqa: E402
 
-CALLS, BATCHES = 2000, 8
-PROFILERS = ("profiler", "profiler shapes+stack")
+CALLS, BATCHES, TIMES = 500, 8, 6
+PROFILERS = ("profiler", "profiler, all")
 
 
 def worker(way):
@@ -26,25 +26,26 @@ def worker(way):
     loops = {"add_": lambda: a.add_(1), "a + b": lambda: a + b, "view, mul_": lambda: a.view(2, 2).mul_(1.0)}
     result = {}
     for name, f in loops.items():
-        for _ in range(200):
+        for _ in range(20000):  # by then the rings have been written once
             f()
         torch.cuda.synchronize()
         best = 1e18
-        for _ in range(BATCHES):
+        for _ in range(TIMES):
             context = contextlib.nullcontext()
             if way in PROFILERS:
                 full = way != "profiler"
-                context = torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU, torch.profiler.ProfilerActivity.CUDA], record_shapes=full, with_stack=full)
+                context = torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU, torch.profiler.ProfilerActivity.CUDA], record_shapes=full, with_stack=full,
+                                                 profile_memory=full)
             with context:
                 f()
                 torch.cuda.synchronize()
-                start = time.perf_counter_ns()
-                for _ in range(CALLS):
-                    f()
-                launched = time.perf_counter_ns() - start
-                torch.cuda.synchronize()
-            best = min(best, launched / CALLS)
-            time.sleep(0.2)
+                for _ in range(BATCHES):
+                    start = time.perf_counter_ns()
+                    for _ in range(CALLS):
+                        f()
+                    best = min(best, (time.perf_counter_ns() - start) / CALLS)
+                    torch.cuda.synchronize()
+            time.sleep(0.1)
         result[name] = best
     print(json.dumps(result))
 

@@ -18,6 +18,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 #include "tracer/cupti/gpu.h"
 #include "tracer/wire/clock.h"
@@ -26,7 +27,7 @@ namespace peel::agent {
 namespace {
 
 #define PEEL_CUPTI(X) \
-  X(cuptiActivityEnable) X(cuptiActivityDisable) X(cuptiActivityRegisterCallbacks) X(cuptiActivityRegisterTimestampCallback) \
+  X(cuptiActivityEnable) X(cuptiActivityDisable) X(cuptiActivityRegisterCallbacks) X(cuptiActivityRegisterTimestampCallback) X(cuptiActivitySetAttribute) \
   X(cuptiActivityGetNextRecord) X(cuptiActivityGetNumDroppedRecords) X(cuptiActivityFlushAll) X(cuptiActivityFlushPeriod) X(cuptiSetThreadIdType) \
   X(cuptiGetCallbackName) X(cuptiGetResultString) X(cuptiSubscribe) X(cuptiEnableCallback) X(cuptiUnsubscribe) X(cuptiGetGraphNodeId)
 struct Cupti {
@@ -237,9 +238,30 @@ void report(Thread* t, const CUpti_Activity* record) {
   }
 }
 
+// Buffers are used again, and zeroed on CUPTI's thread: memory that the system hands out anew costs the launching thread a fault a page,
+// and zeroing it there (CUPTI's way unless told otherwise) some ten microseconds.
 constexpr size_t kBufferBytes = 1 << 20;
 constexpr int kMostBuffers = 128;  // then CUPTI drops, and says how many
+constexpr size_t kSpareBuffers = 8, kFirstBuffers = 4;
 std::atomic<int> g_buffers{0};
+std::mutex g_spare_mutex;
+std::vector<uint8_t*> g_spare;
+
+void tell_zeroed(bool zeroed) {
+  uint8_t value = zeroed;
+  size_t bytes = sizeof value;
+  cupti.cuptiActivitySetAttribute(CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, &bytes, &value);
+}
+
+void make_first_buffers() {
+  std::lock_guard<std::mutex> lock(g_spare_mutex);
+  while (g_spare.size() < kFirstBuffers) {
+    auto* buffer = static_cast<uint8_t*>(malloc(kBufferBytes));
+    if (!buffer) return;
+    memset(buffer, 0, kBufferBytes);
+    g_spare.push_back(buffer);
+  }
+}
 
 void CUPTIAPI want_buffer(uint8_t** buffer, size_t* size, size_t* most_records) {
   *most_records = 0;
@@ -249,7 +271,11 @@ void CUPTIAPI want_buffer(uint8_t** buffer, size_t* size, size_t* most_records) 
     g_buffers.fetch_sub(1);
     return;
   }
-  *buffer = static_cast<uint8_t*>(aligned_alloc(8, kBufferBytes));
+  {
+    std::lock_guard<std::mutex> lock(g_spare_mutex);
+    if (!g_spare.empty()) *buffer = g_spare.back(), g_spare.pop_back();
+  }
+  if (!*buffer) *buffer = static_cast<uint8_t*>(calloc(kBufferBytes, 1));
   if (*buffer) *size = kBufferBytes;
   else g_buffers.fetch_sub(1);
 }
@@ -261,6 +287,11 @@ void CUPTIAPI have_buffer(CUcontext context, uint32_t stream, uint8_t* buffer, s
   size_t dropped = 0;
   if (t && cupti.cuptiActivityGetNumDroppedRecords(context, stream, &dropped) == CUPTI_SUCCESS && dropped) bridge().lost(t, "GPU records that CUPTI dropped", dropped);
   if (t) bridge().tick(t);
+  memset(buffer, 0, kBufferBytes);
+  {
+    std::lock_guard<std::mutex> lock(g_spare_mutex);
+    if (g_spare.size() < kSpareBuffers) g_spare.push_back(buffer), buffer = nullptr;
+  }
   free(buffer);
   g_buffers.fetch_sub(1);
 }
@@ -339,6 +370,8 @@ const char* start_activity() {
   measure_clock();
   bridge().fact(wire::kGpuFact, "CUPTI");
   if (CUptiResult r = cupti.cuptiActivityRegisterTimestampCallback(&now); r != CUPTI_SUCCESS) return failed("our clock", r);
+  make_first_buffers();
+  tell_zeroed(true);
   if (CUptiResult r = cupti.cuptiActivityRegisterCallbacks(&want_buffer, &have_buffer); r != CUPTI_SUCCESS) return failed("our buffers", r);
   cupti.cuptiSetThreadIdType(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
   for (const CUpti_ActivityKind kind : kKinds)
@@ -358,6 +391,7 @@ void stop_activity() {
   cupti.cuptiActivityDisable(CUPTI_ACTIVITY_KIND_RUNTIME);
   cupti.cuptiActivityDisable(CUPTI_ACTIVITY_KIND_DRIVER);
   cupti.cuptiActivityFlushAll(1);
+  tell_zeroed(false);  // the next tool's may not be
   if (g_subscriber) cupti.cuptiUnsubscribe(g_subscriber);
   g_subscriber = nullptr;
   g_started = false;
