@@ -41,6 +41,13 @@ std::optional<uint64_t> size_in_bytes(const std::string& text) {
   return static_cast<uint64_t>(number * factor);
 }
 
+/// `python`, `python3`, `python3.12`, also with a path: what people put before the program by habit.
+bool is_python_command(const std::string& word) {
+  std::string name = std::filesystem::path(word).filename().string();
+  if (!name.starts_with("python")) return false;
+  return name.find_first_not_of("0123456789.", 6) == std::string::npos;
+}
+
 /// Lines without comments.
 Result<std::deque<std::string>> read_script(const std::string& file) {
   std::ifstream in(file);
@@ -55,7 +62,7 @@ Result<std::deque<std::string>> read_script(const std::string& file) {
 
 void RecordOptions::add_to(CLI::App& app) {
   const std::string name = app.get_name();
-  set_usage(app, "Usage: " + name + " [OPTIONS] PROGRAM [ARGS...]\n       " + name + " [OPTIONS] -m MODULE [ARGS...]");
+  set_usage(app, "Usage: " + name + " [OPTIONS] [PYTHON] PROGRAM [ARGS...]\n       " + name + " [OPTIONS] [PYTHON] -m MODULE [ARGS...]");
   app.add_option("-o,--output", output, "Session file to write; default: <program>.peel in the current folder")->option_text("FILE.peel");
   app.add_option("-m", module, "Run a module, as python -m does; what follows is the program's")->option_text("MODULE");
   app.add_option("--python", recording.python, "Python to run it with; default: the active virtual environment's, else python3; the embedded engine has its own")->option_text("PATH");
@@ -81,6 +88,15 @@ std::optional<int> RecordOptions::parse_all(CLI::App& app, const std::vector<std
   if (const auto ended = parse(app, split.options)) return ended;
   recording.arguments = std::move(split.program);
   const std::string help = "; try: " + app.get_name() + " --help";
+  if (!recording.arguments.empty() && is_python_command(recording.arguments[0])) {
+    const std::string before = recording.arguments[0];
+    if (!recording.python.empty()) return fail("a Python is named twice: --python " + recording.python + " and " + before);
+    recording.python = before;
+    const Split after = split_at_program(app, {recording.arguments.begin() + 1, recording.arguments.end()});
+    recording.arguments = after.program;
+    if (!after.options.empty())
+      return fail(before + " " + after.options[0] + ": the program has to be a file or -m MODULE, without options of Python's own" + help);
+  }
   if (recording.arguments.empty()) return fail("which program? " + app.get_name() + " PROGRAM [ARGS...]" + help);
   const bool is_module = recording.arguments[0] == "-m";
   if (is_module && recording.arguments.size() < 2) return fail("-m wants the name of a module" + help);

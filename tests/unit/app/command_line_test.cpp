@@ -46,6 +46,30 @@ TEST_CASE("-m ends our options, as in Python", "[app]") {
   CHECK(s.program == Words{"-m"});
 }
 
+TEST_CASE("a Python before the program runs it", "[app]") {
+  const launch::Sandbox box;
+  const std::string program = box.write("train.py", "");
+  const auto parsed = [&](const Words& arguments, RecordOptions& o) {
+    CLI::App app("", "peel record");
+    o.add_to(app);
+    return o.parse_all(app, arguments).value_or(-1);
+  };
+  RecordOptions o, module, own, option, twice, code, like;
+  CHECK(parsed({"python3.12", program, "-u"}, o) == -1);
+  CHECK(o.recording.python == "python3.12");
+  CHECK(o.recording.arguments == Words{program, "-u"});
+  CHECK(parsed({"/opt/env/bin/python", "-m", "pkg.train", "x"}, module) == -1);
+  CHECK(module.recording.python == "/opt/env/bin/python");
+  CHECK(module.recording.arguments == Words{"-m", "pkg.train", "x"});
+  CHECK(parsed({"python3"}, own) == 2);
+  CHECK(parsed({"python3", "-u", program}, option) == 2);
+  CHECK(parsed({"--python", "python3", "python", program}, twice) == 2);
+  CHECK(parsed({"python3", "-c", "import torch"}, code) == 2);
+  const std::string named = box.write("python_notes.py", "");
+  CHECK(parsed({named}, like) == -1);
+  CHECK(like.recording.arguments == Words{named});
+}
+
 TEST_CASE("options are checked before anything is started", "[app]") {
   const launch::Sandbox box;
   const std::string program = box.write("train.py", "");
