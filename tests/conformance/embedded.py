@@ -60,7 +60,6 @@ PROGRAMS = {
     "unseen/broadcasting": "torch.quantile",
     "unseen/contrastive": "Tensor.fill_diagonal_",
     "unseen/double_precision": "default dtype torch.float64",
-    "unseen/early_stopping": OnlyPrints("stock's recorder finds no node for a leaf whose node lies where another one lay"),
     "unseen/first_steps": "torch.matmul(Tensor, Tensor, out=Tensor)",
     "unseen/gpt_tiny": OnlyPrints("multinomial checks by _assert_async, stock by _assert_async.msg"),
     "unseen/gradient_checks": "torch.autograd.gradcheck",

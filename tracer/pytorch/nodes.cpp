@@ -26,11 +26,20 @@ inline Node* grad_fn_of(c10::TensorImpl* i) {
   return m ? m->grad_fn_.get() : nullptr;
 }
 
-/// True when this thread has recorded the node; remembers it.
+/// The tensor whose gradient a node accumulates; null: another node.
+const c10::TensorImpl* variable_of(const Node* n) {
+  if (typeid(*n) != typeid(torch::autograd::AccumulateGrad)) return nullptr;
+  return static_cast<const torch::autograd::AccumulateGrad*>(n)->variable.unsafeGetTensorImpl();
+}
+
+/// True when this thread has recorded the node; remembers it until another one lies there. Nodes of leaves have no number
+/// of their own: they are told apart by their variable.
 bool seen(Thread* t, const Node* n) {
-  const uint64_t sequence = n->sequence_nr_;
+  uint64_t sequence = n->sequence_nr_;
+  if (sequence == UINT64_MAX) sequence -= reinterpret_cast<uintptr_t>(variable_of(n));
   const uintptr_t a = reinterpret_cast<uintptr_t>(n);
-  auto& s = t->seen[(a >> 4 ^ sequence * 7) % kSeenNodes];
+  auto& s = t->seen[(a * 0x9e3779b97f4a7c15ull) >> 51];
+  static_assert(kSeenNodes == 1 << (64 - 51));
   if (s.node == n && s.sequence == sequence) return true;
   s = {n, sequence};
   return false;
@@ -83,8 +92,7 @@ void write_node(Thread* t, const Node* n, const c10::TensorImpl* output, bool la
   r->sequence_nr = n->sequence_nr_;
   r->topological_nr = n->topological_nr_;
   r->thread_id = n->thread_id_;
-  r->variable = 0;
-  if (typeid(*n) == typeid(torch::autograd::AccumulateGrad)) r->variable = reinterpret_cast<uintptr_t>(static_cast<const torch::autograd::AccumulateGrad*>(n)->variable.unsafeGetTensorImpl());
+  r->variable = reinterpret_cast<uintptr_t>(variable_of(n));
   r->output = reinterpret_cast<uintptr_t>(output);
   r->edges = static_cast<uint32_t>(count);
   r->found_late = late;
