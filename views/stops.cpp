@@ -158,8 +158,9 @@ float StopsPanel::draw_changes(Context& c, const Pen& pen, const Area& a, float 
   const auto& p = theme::palette();
   constexpr const char* kChange = "change what happens next… (E)";
   Hit more;
-  if (!c.live.standing.asking) pen.link("change", a.right() - text_width(Type::kSmall, kChange), base_of(a.y, u(18)), kChange, &more);
-  tip(more, "Excludes a key, runs another kernel, returns another value: on the embedded engine.");
+  const bool can_change = c.session && c.session->meta("engine") == "embedded";
+  if (can_change && !c.live.standing.asking) pen.link("change", a.right() - text_width(Type::kSmall, kChange), base_of(a.y, u(18)), kChange, &more);
+  tip(more, "Excludes a key, runs another kernel, returns another value.");
   if (more || c.focus_field == "change") {
     if (c.focus_field == "change") c.focus_field.clear();
     ImGui::OpenPopup("change next");
