@@ -128,14 +128,19 @@ def check_show(session, by_sql):
     return problems
 
 
-def key_names(by_sql, session):
-    """The text of each distinct set, in ascending priority, is what PyTorch prints for the raw set."""
+def key_sets(session):
+    """(raw, text) of each distinct set."""
     import sqlite3
     db = sqlite3.connect("file:%s?mode=ro" % session, uri=True)
     sets = db.execute("SELECT DISTINCT raw, text FROM keyset").fetchall()
     db.close()
+    return sets
+
+
+def key_names(sets):
+    """The text of each set, in ascending priority, is what PyTorch prints for the raw set."""
     code = "import json,sys,torch\nfor r,t in json.load(sys.stdin):\n  want=repr(torch._C.DispatchKeySet.from_raw_repr(r & (1<<64)-1))\n  if want!=t: print(hex(r & (1<<64)-1), 'session', t, 'PyTorch', want)"
-    status, out, err = harness.run([harness.python(), "-c", code], input=json.dumps(sets))
+    status, out, err = harness.run([harness.python(), "-c", code], input=json.dumps(sorted(sets)))
     return ["names of key sets: " + line for line in (out or err).splitlines()[:3]]
 
 
@@ -147,8 +152,8 @@ def check_info(session):
     return [] if m[1] == m[2] and m[1] != "0" else ["info: " + m[0]]
 
 
-def check(program, version, folder):
-    """(problems, one line of numbers)."""
+def check(program, version, folder, sets):
+    """(problems, one line of numbers). `sets` gets the key sets of its session."""
     if program.needs and not shutil.which(program.needs):
         return [], "skipped: there is no %s" % program.needs
     session = os.path.join(folder, program.name + ".peel")
@@ -163,7 +168,8 @@ def check(program, version, folder):
         return problems + ["no session was written: " + recorded[2][-2000:]], ""
     oracle, (ours, meta) = read_oracle(answer), read_session(session)
     result = compare(oracle, ours)
-    problems += result.problems + check_show(session, ours) + key_names(ours, session) + check_info(session)
+    problems += result.problems + check_show(session, ours) + check_info(session)
+    sets.update(key_sets(session))
     more, told = verdicts.check(session, program.path, answer[:-len(".json")])
     problems += more
     applied = ", ".join("%s x%d" % item for item in sorted(result.applied.items()))
@@ -194,9 +200,9 @@ def main():
     if status != 0:
         print("recording grad_modes.py ended with %d:\n%s%s" % (status, out, err))
         return 1
-    failed = []
+    failed, sets = [], set()
     with ThreadPoolExecutor(options.jobs) as pool:
-        running = [(p, pool.submit(check, p, version, folder)) for p in chosen]
+        running = [(p, pool.submit(check, p, version, folder, sets)) for p in chosen]
         for program, future in running:
             try:
                 problems, line = future.result()
@@ -207,7 +213,10 @@ def main():
                 print("  " + problem.replace("\n", "\n  "), flush=True)
             if problems:
                 failed.append(program.name)
-    print("%d programs, %d failed%s" % (len(chosen), len(failed), ": " + " ".join(failed) if failed else ""))
+    if problems := key_names(sets):
+        print("\n".join(problems))
+        failed.append("(names of key sets)")
+    print("%d programs, %d key sets named as PyTorch does, %d failed%s" % (len(chosen), len(sets), len(failed), ": " + " ".join(failed) if failed else ""))
     if not options.keep:
         shutil.rmtree(folder, ignore_errors=True)
     return 1 if failed else 0
