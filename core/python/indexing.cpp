@@ -85,6 +85,7 @@ Place place_at(const Tensor& self, nb::handle index) {
     else if (p.is_none()) t = ops::unsqueeze::call(t, dim++);
     else if (PySlice_Check(p.ptr())) t = slice(t, dim, p), ++dim;
     else if (is_index(p)) t = select(t, dim, to_index(p));
+    else if (PyUnicode_Check(p.ptr())) throw TypeError("new(): invalid data type 'str'");
     else throw IndexError("only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got " + std::string(Py_TYPE(p.ptr())->tp_name) + ")");
   }
   return {t, std::move(chosen)};
