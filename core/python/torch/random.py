@@ -38,6 +38,10 @@ class Generator(_C.GeneratorBase):
     clone_state = get_state
 
 
+def thread_safe_generator():
+    return None  # outside of a data loader's threads
+
+
 default_generator = Generator(_default=True)
 
 
