@@ -163,7 +163,7 @@ Tensor& set_(Tensor& self, StorageRef source) {
 }
 Tensor& set_(Tensor& self, const Tensor& source) {
   if (source.dtype() != self.dtype()) throw Error("set_: expected both tensors to have one dtype");
-  return set_(self, source.impl().storage, source.storage_offset(), source.sizes(), source.strides());
+  return self.is_same(source) ? self : ops::set__source_Storage_storage_offset::call(self, source.impl().storage, source.storage_offset(), source.sizes(), source.strides());
 }
 
 }  // namespace peel::kernels
