@@ -1,5 +1,7 @@
 #include "core/autograd/saved_variable.h"
 
+#include <atomic>
+
 #include "core/dispatch/error.h"
 
 namespace peel::core {
@@ -9,7 +11,21 @@ std::string type_name(const Tensor& t) {
   return std::string("torch.") + (t.device().type == 0 ? "" : to_string(t.device()) + ".") + to_string(t.dtype()) + "Tensor";
 }
 
+std::atomic<DataCopy> data_copy = nullptr;
+
+Tensor with_data_of(const Tensor& t, Ref<VersionCounter> counter) {
+  if (const DataCopy copy = data_copy) {
+    if (const Tensor made = copy(t); made.defined()) {
+      made.impl().version = std::move(counter);
+      return made;
+    }
+  }
+  return Tensor(Ref<KeyedObject>(t.impl().detached(std::move(counter))));
+}
+
 }  // namespace
+
+void set_data_copy(DataCopy copy) { data_copy = copy; }
 
 std::string forward_name(const char* node) {
   std::string out = node;
@@ -46,7 +62,7 @@ void SavedVariable::pack(const Tensor& t, const Pack& hook, bool output) {
 
 Tensor SavedVariable::unpack_by_hook(Node* owner) const {
   const Tensor data = packed_->unpack();
-  Tensor out(Ref<KeyedObject>(data.impl().detached(packed_->version)));
+  Tensor out = with_data_of(data, packed_->version);
   const Ref<Node> node = packed_->leaf ? Ref<Node>() : packed_->node ? packed_->node : Ref<Node>(owner);
   if (node) {
     GradMeta& meta = make_grad_meta(out);
@@ -74,7 +90,7 @@ SavedVariable::SavedVariable(const Tensor& t, bool output) {
   }
   detached_ = output && grad_node(t);
   if (detached_) output_number_ = grad_meta(t)->output;
-  data_ = detached_ ? Tensor(Ref<KeyedObject>(t.impl().detached(t.impl().version))) : t;
+  data_ = detached_ ? with_data_of(t, t.impl().version) : t;
 }
 
 Tensor SavedVariable::unpack(Node* owner) const {
@@ -99,7 +115,7 @@ Tensor SavedVariable::unpack(Node* owner) const {
                 "torch.autograd.set_detect_anomaly(True, check_nan=False).");
   }
   if (!detached_) return data_;
-  Tensor out(Ref<KeyedObject>(data_.impl().detached(data_.impl().version)));
+  Tensor out = with_data_of(data_, data_.impl().version);
   GradMeta& meta = make_grad_meta(out);
   meta.node = Ref<Node>(owner);
   meta.output = output_number_;

@@ -10,6 +10,10 @@ using Pack = std::function<Unpack(const Tensor&)>;
 /// This thread's; the last one holds.
 std::vector<Pack>& saved_tensor_hooks();
 
+/// What makes the copies of data that nodes keep and give back, if it wants to: a mode of Python's is called for them. Undefined when it doesn't.
+using DataCopy = Tensor (*)(const Tensor&);
+void set_data_copy(DataCopy);
+
 class SavedVariable {
  public:
   static constexpr bool kOutput = true;

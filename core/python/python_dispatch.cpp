@@ -2,9 +2,11 @@
 // sets. At the upper one (PythonTLSSnapshot) the sets are kept as the program had them, at the lower one (Python) the innermost mode is called under them.
 #include <nanobind/stl/string.h>
 
+#include "core/autograd/saved_variable.h"
 #include "core/dispatch/error.h"
 #include "core/dispatch/library.h"
 #include "core/python/library.h"
+#include "core/python/tensor_object.h"
 #include "core/python/values.h"
 
 namespace peel::core::python {
@@ -77,6 +79,17 @@ void ask_mode(const OperatorHandle& op, DispatchKeySet, Stack* stack) {
   push_python_result(stack, op.schema().returns, result);
 }
 
+Tensor detached_by_mode(const Tensor& t) {
+  Modes& m = modes();
+  if (m.stack.empty() || local_keys().excluded.has(DispatchKey::Python)) return {};
+  const nb::gil_scoped_acquire gil;
+  const WithoutInnermost outer(m);
+  const nb::object function = nb::module_::import_("torch._ops").attr("overload")("aten::detach", "");
+  const nb::object result = outer.mode().attr("__torch_dispatch__")(function, nb::tuple(), nb::make_tuple(wrap(t)), nb::dict());
+  if (!is_tensor(result)) throw TypeError("Expected a tensor from torch_dispatch.detach, but got " + std::string(Py_TYPE(result.ptr())->tp_name));
+  return tensor_of(result);
+}
+
 }  // namespace
 
 void bind_python_dispatch(nb::module_& m) {
@@ -86,6 +99,7 @@ void bind_python_dispatch(nb::module_& m) {
   for (const auto& [key, function] : {std::pair(DispatchKey::Python, &ask_mode), std::pair(DispatchKey::PythonTLSSnapshot, &take_snapshot)}) {
     fallbacks.emplace_back(Library::Kind::kImpl, "_", key, __FILE__, __LINE__).fallback(boxed_kernel(function));
   }
+  set_data_copy(&detached_by_mode);
   m.def("_push_dispatch_mode", [](nb::object mode) {
     modes().stack.push_back(std::move(mode));
     update_keys();

@@ -129,7 +129,7 @@ class Tensor(_C.TensorBase):
         return self.data_ptr()
 
     def as_subclass(self, cls):
-        return _C._make_subclass(cls, self, self.requires_grad)
+        return _C._as_subclass(cls, self)
 
     def apply_(self, callable):
         """Each element by a function of Python."""
@@ -246,6 +246,10 @@ class Tensor(_C.TensorBase):
 
     def __repr__(self, *, tensor_contents=None):
         from ._print import text
+        if _C._dispatch_modes():
+            from .utils._python_dispatch import _disable_current_modes
+            with _disable_current_modes():
+                return text(self)
         return text(self)
 
     def __hash__(self):
