@@ -192,7 +192,7 @@ def cdist(x1, x2, p=2.0, compute_mode="use_mm_for_euclid_dist_if_necessary"):
 
 def normal(mean, std=1.0, size=None, **options):
     if is_tensor(mean) or is_tensor(std):
-        missing("torch.normal(Tensor, ...)")
+        return _V.normal(mean, std, **options)
     return _V.normal(float(mean), float(std), tuple(size), **options)
 
 

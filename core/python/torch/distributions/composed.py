@@ -331,6 +331,38 @@ class Pareto(TransformedDistribution):
         return (self.scale / self.alpha).log() + (1 + self.alpha.reciprocal())
 
 
+class Kumaraswamy(TransformedDistribution):
+    arg_constraints = {"concentration1": constraints.positive, "concentration0": constraints.positive}
+    support = constraints.unit_interval
+    has_rsample = True
+    _parameters = ("concentration1", "concentration0")
+
+    def __init__(self, concentration1, concentration0, validate_args=None):
+        self.concentration1, self.concentration0 = broadcast_all(concentration1, concentration0)
+        base = Uniform(torch.full_like(self.concentration0, 0), torch.full_like(self.concentration0, 1), validate_args=validate_args)
+        super().__init__(base, [PowerTransform(exponent=self.concentration0.reciprocal()), AffineTransform(loc=1.0, scale=-1.0),
+                                PowerTransform(exponent=self.concentration1.reciprocal())], validate_args=validate_args)
+
+    def _moment(self, n):
+        one, zero = 1 + n / self.concentration1, self.concentration0
+        return zero * torch.exp(torch.lgamma(one) + torch.lgamma(zero) - torch.lgamma(one + zero))
+
+    mean = property(lambda self: self._moment(1))
+    variance = property(lambda self: self._moment(2) - torch.pow(self.mean, 2))
+
+    @property
+    def mode(self):
+        log = self.concentration0.reciprocal() * (-self.concentration0).log1p() - (-self.concentration0 * self.concentration1).log1p()
+        log[(self.concentration0 < 1) | (self.concentration1 < 1)] = math.nan
+        return log.exp()
+
+    def entropy(self):
+        one = 1 - self.concentration1.reciprocal()
+        zero = 1 - self.concentration0.reciprocal()
+        harmonic = torch.digamma(self.concentration0 + 1) + euler_constant
+        return zero + one * harmonic - torch.log(self.concentration1) - torch.log(self.concentration0)
+
+
 class LogisticNormal(TransformedDistribution):
     arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
     support = constraints.simplex

@@ -272,6 +272,55 @@ class StudentT(Distribution):
         return self.scale.log() + 0.5 * (self.df + 1) * (torch.digamma(0.5 * (self.df + 1)) - torch.digamma(0.5 * self.df)) + 0.5 * self.df.log() + log_beta
 
 
+class FisherSnedecor(Distribution):
+    arg_constraints = {"df1": constraints.positive, "df2": constraints.positive}
+    support = constraints.positive
+    has_rsample = True
+    _parameters = ("df1", "df2", "_gamma1", "_gamma2")
+
+    def __init__(self, df1, df2, validate_args=None):
+        self.df1, self.df2 = broadcast_all(df1, df2)
+        self._gamma1, self._gamma2 = Gamma(self.df1 * 0.5, self.df1), Gamma(self.df2 * 0.5, self.df2)
+        super().__init__(self._of_numbers(self.df1, df1, df2), validate_args=validate_args)
+
+    def _above(self, least):
+        """df2, and nan where it is too small."""
+        df2 = self.df2.clone(memory_format=torch.contiguous_format)
+        df2[df2 <= least] = math.nan
+        return df2
+
+    @property
+    def mean(self):
+        df2 = self._above(2)
+        return df2 / (df2 - 2)
+
+    @property
+    def mode(self):
+        mode = (self.df1 - 2) / self.df1 * self.df2 / (self.df2 + 2)
+        mode[self.df1 <= 2] = math.nan
+        return mode
+
+    @property
+    def variance(self):
+        df2 = self._above(4)
+        return 2 * df2.pow(2) * (self.df1 + df2 - 2) / (self.df1 * (df2 - 2).pow(2) * (df2 - 4))
+
+    def rsample(self, sample_shape=torch.Size()):
+        shape = self._extended_shape(sample_shape)
+        above, below = self._gamma1.rsample(sample_shape).view(shape), self._gamma2.rsample(sample_shape).view(shape)
+        tiny = torch.finfo(below.dtype).tiny
+        below.clamp_(min=tiny)
+        ratio = above / below
+        ratio.clamp_(min=tiny)
+        return ratio
+
+    def log_prob(self, value):
+        self._check(value)
+        one, two, ratio = self.df1 * 0.5, self.df2 * 0.5, self.df1 / self.df2
+        normalizer = (one + two).lgamma() - one.lgamma() - two.lgamma()
+        return normalizer + (one * ratio.log() + (one - 1) * torch.log(value)) - (one + two) * torch.log1p(ratio * value)
+
+
 class Binary:
     """Made of a probability or of its logit."""
     arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}

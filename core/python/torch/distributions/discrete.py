@@ -61,7 +61,7 @@ class Geometric(Binary, Distribution):
             valid = self.probs > 0
             if not valid.all():
                 raise ValueError("Expected parameter probs (%s of shape %s) of distribution %r to be positive but found invalid values:\n%s"
-                                 % (type(self.probs).__name__, tuple(self.probs.shape), self, self.probs.data[~valid]))
+                                 % (type(self.probs).__name__, tuple(self.probs.shape), self, format(self.probs.data[~valid])))
 
     mean = property(lambda self: 1.0 / self.probs - 1.0)
     mode = property(lambda self: torch.zeros_like(self.probs))

@@ -36,7 +36,7 @@ class Distribution:
             value = getattr(self, name)
             if not _all_true(constraint.check(value)):
                 raise ValueError("Expected parameter %s (%s of shape %s) of distribution %r to satisfy the constraint %r, but found invalid values:\n%s"
-                                 % (name, type(value).__name__, tuple(value.shape), self, constraint, value))
+                                 % (name, type(value).__name__, tuple(value.shape), self, constraint, format(value)))
 
     def _of_numbers(self, first, *given):
         """The batch's shape, where parameters may be numbers."""
@@ -109,7 +109,7 @@ class Distribution:
         support = self.support
         if not _all_true(support.check(value)):
             raise ValueError("Expected value argument (%s of shape %s) to be within the support (%r) of the distribution %r, but found invalid values:\n%s"
-                             % (type(value).__name__, tuple(value.shape), support, self, value))
+                             % (type(value).__name__, tuple(value.shape), support, self, format(value)))
 
     def __repr__(self):
         held = [(n, self.__dict__[n]) for n in self.arg_constraints if n in self.__dict__]
@@ -118,7 +118,10 @@ class Distribution:
 
 class ExponentialFamily(Distribution):
     """Entropies by the gradient of the normalizer."""
-    _mean_carrier_measure = 0
+
+    @property
+    def _mean_carrier_measure(self):
+        raise NotImplementedError
 
     def entropy(self):
         result = -self._mean_carrier_measure

@@ -69,7 +69,9 @@ class RNNBase(Module):
     def _check(self, input, states, names):
         if input.size(-1) != self.input_size:
             raise RuntimeError("input.size(-1) must be equal to input_size. Expected %d, got %d" % (self.input_size, input.size(-1)))
-        batch = input.size(0) if self.batch_first else input.size(1)
+        self._check_states(states, input.size(0) if self.batch_first else input.size(1), names)
+
+    def _check_states(self, states, batch, names):
         expected = (self.num_layers * (2 if self.bidirectional else 1), batch, self.hidden_size)
         for h, name in zip(states, names):
             if tuple(h.size()) != expected:
@@ -99,8 +101,10 @@ class RNNBase(Module):
             hx = self._begin(input, batch_sizes[0])
         else:
             hx = self.permute_hidden(hx, order)
-        if input.size(-1) != self.input_size:
-            raise RuntimeError("input.size(-1) must be equal to input_size. Expected %d, got %d" % (self.input_size, input.size(-1)))
+        if not isinstance(hx, tuple):
+            if input.size(-1) != self.input_size:
+                raise RuntimeError("input.size(-1) must be equal to input_size. Expected %d, got %d" % (self.input_size, input.size(-1)))
+            self._check_states([hx], int(batch_sizes[0]), ["hidden"])
         output, *hidden = function(input, batch_sizes, hx, self._flat_weights, self.bias, self.num_layers, self.dropout, self.training, self.bidirectional)
         hidden = tuple(hidden) if len(hidden) > 1 else hidden[0]
         return PackedSequence(output, batch_sizes, order, back), self.permute_hidden(hidden, back)
