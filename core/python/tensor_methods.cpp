@@ -232,6 +232,7 @@ void bind_tensor_methods(nb::module_& m) {
     return t.is_contiguous() ? t : contiguous(t, MemoryFormat::Contiguous);
   });
   m.def("_shallow_data", &data_of);
+  m.def("_as_subclass", [](nb::handle type, const Tensor& t) { return wrap_as(type, ops::alias::call(t)); });
   m.def("_make_subclass", [](nb::handle type, const Tensor& data, bool wants_grad) {
     Tensor t = ops::detach::call(data);
     nb::object out = wrap_as(type, t);

@@ -13,6 +13,8 @@ _refused = [None]  # why hooks may not be set
 def get_gradient_edge(tensor):
     if not tensor.requires_grad:
         raise RuntimeError("It is not possible to get the gradient edge for a Tensor that does not require gradients")
+    if tensor.grad_fn is None:
+        view = tensor.view_as(tensor)  # noqa: F841
     return GradientEdge(*_C._gradient_edge(tensor))
 
 

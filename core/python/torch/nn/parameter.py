@@ -12,7 +12,7 @@ class Parameter(Tensor):
 
     def __deepcopy__(self, memo):
         if id(self) not in memo:
-            memo[id(self)] = type(self)(self.data.clone(), self.requires_grad)
+            memo[id(self)] = type(self)(self.data.clone(memory_format=_C.preserve_format), self.requires_grad)
         return memo[id(self)]
 
 
@@ -34,8 +34,12 @@ class UninitializedTensorMixin:
     """Without a shape until it is materialised."""
 
     def materialize(self, shape, device=None, dtype=None):
-        self.data = _C._VariableFunctions.empty(shape, device=device or self.data.device, dtype=dtype or self.data.dtype)
+        device, dtype = device or self._own_class_of(self.data).device, dtype or self._own_class_of(self.data).dtype
+        self.data = _C._VariableFunctions.empty(shape, device=device, dtype=dtype)
         self.__class__ = self.cls_to_become
+
+    def _own_class_of(self, t):
+        return t
 
     @property
     def shape(self):
@@ -65,6 +69,9 @@ class UninitializedBuffer(UninitializedTensorMixin, Tensor):
         made = _C._make_subclass(cls, _C._VariableFunctions.empty(0, device=device, dtype=dtype), requires_grad)
         made.persistent = persistent
         return made
+
+    def _own_class_of(self, t):
+        return t.as_subclass(type(self))
 
 
 def is_lazy(param):

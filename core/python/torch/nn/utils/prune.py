@@ -154,7 +154,8 @@ class _Amount(BasePruningMethod):
         count = _count(self.amount, t.nelement())
         mask = _copy(default_mask)
         if count != 0:
-            mask.view(-1)[self._least(t, count).indices] = 0
+            least = self._least(t, count)
+            mask.view(-1)[least.indices] = 0
         return mask
 
 
