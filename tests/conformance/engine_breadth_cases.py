@@ -161,6 +161,11 @@ def layers():
                      "y,z = %s.input x h [a,b,c,d] True 1 0.0 True False False" % name)
     yield graded({"x": run, "h": first, "g": first, **weights(4)}, "y, z, s = torch.lstm(x, (h, g), [a, b, c, d], True, 1, 0.0, True, False, False)",
                  "y,z,s = lstm.input x [h,g] [a,b,c,d] True 1 0.0 True False False")
+    yield {"x": ((3, 2), F, False, "small")}, "y = torch._is_all_true(x > 0)", "t = gt.Scalar x 0; y = _is_all_true t"
+    for shape, dim in (((4, 3), 0), ((4, 3), 1), ((4, 3, 2), 0), ((4, 3, 2), 1)):
+        lengths = tuple(n if d == dim else 1 for d, n in enumerate(shape))
+        yield graded({"x": (shape, F, True, "small"), "g": (lengths, F, True, "small")}, "y = torch._weight_norm(x, g, %d).exp()" % dim, "w = _weight_norm x g %d; y = exp w" % dim)
+        yield graded({"x": (shape, F, True, "small")}, "y = torch.norm_except_dim(x, 2, %d)" % dim, "y = norm_except_dim x 2 %d" % dim)
     packed, first, two = ((6, 3), F, True, "small"), ((1, 3, 2), F, True, "small"), ((2, 3, 2), F, True, "small")
     sizes, ours = "s = torch.arange(3, 0, -1)\n", "push factory; s = arange.start_step 3 0 -1; pop; "
     for name, gates in (("gru", 3), ("rnn_tanh", 1), ("rnn_relu", 1)):
