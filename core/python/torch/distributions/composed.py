@@ -420,6 +420,16 @@ class MixtureSameFamily(Distribution):
         super().__init__(of_components, component_distribution.event_shape, validate_args=validate_args)
 
     support = constraints.dependent_property(lambda self: constraints.MixtureSameFamilyConstraint(self._component_distribution.support))
+    def expand(self, batch_shape, _instance=None):
+        new = type(self).__new__(type(self)) if _instance is None else _instance
+        batch_shape = torch.Size(batch_shape)
+        new._component_distribution = self._component_distribution.expand(batch_shape + (self._num_component,))
+        new._mixture_distribution = self._mixture_distribution.expand(batch_shape)
+        new._num_component, new._event_ndims = self._num_component, len(new._component_distribution.event_shape)
+        Distribution.__init__(new, batch_shape, new._component_distribution.event_shape, validate_args=False)
+        new._validate_args = self._validate_args
+        return new
+
     mixture_distribution = property(lambda self: self._mixture_distribution)
     component_distribution = property(lambda self: self._component_distribution)
 

@@ -8,9 +8,7 @@ from . import constraints
 from .utils import is_number, lazy_property
 
 
-def _all_true(flags):
-    check = getattr(_C._VariableFunctions, "_is_all_true", None)
-    return flags.all() if check is None else check(flags)
+_all_true = _C._VariableFunctions._is_all_true
 
 
 class Distribution:
@@ -113,7 +111,7 @@ class Distribution:
 
     def __repr__(self):
         held = [(n, self.__dict__[n]) for n in self.arg_constraints if n in self.__dict__]
-        return "%s(%s)" % (type(self).__name__, ", ".join("%s: %s" % (n, v if v.numel() == 1 else v.size()) for n, v in held))
+        return "%s(%s)" % (type(self).__name__, ", ".join("%s: %s" % (n, format(v) if v.numel() == 1 else v.size()) for n, v in held))
 
 
 class ExponentialFamily(Distribution):
