@@ -36,6 +36,8 @@ struct Targets {
 // Of the run that this thread is in.
 thread_local const Targets* targets = nullptr;
 thread_local Node* running = nullptr;
+thread_local int64_t graph_task = -1;
+std::atomic<int64_t> next_graph_task{0};
 template <class T>
 class Restore {
  public:
@@ -96,6 +98,7 @@ class Task {
     count(root.get());
     if (targets_) find_needed(root.get());
     const Restore scope(targets, static_cast<const Targets*>(targets_.get()));
+    const Restore number(graph_task, next_graph_task++);
     ready_.push({std::move(root), std::move(grads)});
     while (!ready_.empty()) {
       Ready next = std::move(const_cast<Ready&>(ready_.top()));
@@ -284,6 +287,7 @@ bool Node::wanted(size_t i) const {
 }
 
 Node* running_node() { return running; }
+int64_t current_graph_task() { return graph_task; }
 
 namespace {
 
@@ -331,10 +335,10 @@ std::vector<Tensor> gradients(std::span<const Tensor> roots, std::vector<Tensor>
   Task task(options);
   task.stop_at(edges_of(inputs), false);
   run_task(task, roots, std::move(grads), options);
-  for (const Tensor& t : task.results()) {
-    if (!t.defined() && !options.allow_unused) {
-      throw Error("One of the differentiated Tensors appears to not have been used in the graph. Set allow_unused=True if this is the desired behavior.");
-    }
+  for (size_t i = 0; i < task.results().size() && !options.allow_unused; ++i) {
+    if (task.results()[i].defined()) continue;
+    throw Error("The differentiated Tensor at index " + std::to_string(i) +
+                " appears to not have been used in the graph. Set allow_unused=True if this is the desired behavior.");
   }
   return std::move(task.results());
 }

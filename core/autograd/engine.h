@@ -18,6 +18,8 @@ void backward_to(std::span<const Tensor> roots, std::vector<Tensor> grads, std::
 std::vector<Tensor> gradients(std::span<const Tensor> roots, std::vector<Tensor> grads, std::span<const Tensor> inputs, BackwardOptions = {});
 /// The node that this thread runs; null outside backward.
 Node* running_node();
+/// Of the backward that this thread is in; -1 outside.
+int64_t current_graph_task();
 /// One node, seen by the observer.
 std::vector<Tensor> run_node(Node&, std::vector<Tensor> grads);
 

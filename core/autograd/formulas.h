@@ -60,6 +60,7 @@ Tensor std_backward(const Tensor& result, const Tensor& grad, const Tensor& self
 Tensor var_mean_backward(const Tensor& var, const Tensor& mean, const Tensor& self, const Dims&, const Bound& correction, bool keepdim);
 Tensor std_mean_backward(const Tensor& std, const Tensor& mean, const Tensor& self, const Tensor& result, const Dims&, const Bound& correction, bool keepdim);
 Tensor norm_backward(const Tensor& grad, const Tensor& self, const Bound& p, const Tensor& norm, Sizes dims, bool keepdim);
+std::tuple<Tensor, Tensor> weight_norm_backward(const Tensor& grad, const Tensor& v, const Tensor& g, const Tensor& norms, int64_t dim);
 Tensor vector_norm_backward(const Tensor& grad, const Tensor& self, const Scalar& ord, const Tensor& norm, const Dims&, bool keepdim);
 Tensor logsumexp_backward(const Tensor& grad, const Tensor& self, const Tensor& result, Sizes dims, bool keepdim);
 Tensor cumsum_backward(const Tensor& grad, int64_t dim);

@@ -129,6 +129,12 @@ Tensor norm_backward(const Tensor& grad, const Tensor& self, const Bound& p, con
   return vector_norm_backward(grad, self, p.value_or(Scalar(2.0)), norm, SizeVector(dims.begin(), dims.end()), keepdim);
 }
 
+std::tuple<Tensor, Tensor> weight_norm_backward(const Tensor& grad, const Tensor& v, const Tensor& g, const Tensor& norms, int64_t dim) {
+  if (!grad.defined()) return {};
+  const Tensor dw = grad.is_contiguous() ? grad : contiguous(grad, MemoryFormat::Contiguous);
+  return grad_state.grad_mode ? _weight_norm_differentiable_backward(dw, v, g, norms, dim) : _weight_norm_interface_backward(dw, v, g, norms, dim);
+}
+
 Tensor vector_norm_backward(const Tensor& grad, const Tensor& self, const Scalar& ord, const Tensor& norm, const Dims& dims, bool keepdim) {
   Tensor g = grad, n = norm;
   if (!keepdim && self.dim() != 0) {

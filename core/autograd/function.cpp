@@ -15,7 +15,10 @@ bool among(std::span<const Tensor> list, const Tensor& t) {
 }  // namespace
 
 Ref<FunctionNode> function_node(std::string name, std::span<const Tensor> inputs, FunctionNode::Backward backward) {
-  if (!grad_state.grad_mode || !wants_grad(inputs)) return {};
+  if (!grad_state.grad_mode || !wants_grad(inputs)) {
+    Node::next_sequence();  // stock makes the node all the same
+    return {};
+  }
   auto node = make_node<FunctionNode>(std::move(name), std::move(backward));
   node->set_next_edges(next_edges(inputs));
   return node;

@@ -88,6 +88,7 @@ Edge gradient_edge(const Tensor& t) {
   if (Ref<Node> node = grad_node(t)) return {std::move(node), grad_meta(t)->output};
   GradMeta* meta = grad_meta(t);
   if (!meta || !meta->wants) return {};
+  if (meta->lent_accumulator) return {meta->lent_accumulator, 0};
   const std::lock_guard lock(AccumulateGrad::accumulators());
   Ref<Node> node = Ref<Node>::lock(meta->accumulator);
   if (!node) {

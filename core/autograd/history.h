@@ -19,6 +19,7 @@ struct GradMeta final : AutogradMeta {
   uint32_t output = 0;   // which of the node's outputs
   bool wants = false; // of a leaf
   Node* accumulator = nullptr;  // not owned: it owns the leaf, and takes itself away here
+  Ref<Node> lent_accumulator;   // another leaf's, which this one stands for
   // A differentiable view: of which tensor that is no view, and the version that `node` belongs to.
   Tensor base;
   CreationMode creation = CreationMode::kDefault;

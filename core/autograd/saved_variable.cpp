@@ -1,5 +1,7 @@
 #include "core/autograd/saved_variable.h"
 
+#include <atomic>
+
 #include "core/dispatch/error.h"
 
 namespace peel::core {
@@ -9,7 +11,21 @@ std::string type_name(const Tensor& t) {
   return std::string("torch.") + (t.device().type == 0 ? "" : to_string(t.device()) + ".") + to_string(t.dtype()) + "Tensor";
 }
 
+std::atomic<DataCopy> data_copy = nullptr;
+
+Tensor with_data_of(const Tensor& t, Ref<VersionCounter> counter) {
+  if (const DataCopy copy = data_copy) {
+    if (const Tensor made = copy(t); made.defined()) {
+      made.impl().version = std::move(counter);
+      return made;
+    }
+  }
+  return Tensor(Ref<KeyedObject>(t.impl().detached(std::move(counter))));
+}
+
 }  // namespace
+
+void set_data_copy(DataCopy copy) { data_copy = copy; }
 
 std::string forward_name(const char* node) {
   std::string out = node;
@@ -17,6 +33,46 @@ std::string forward_name(const char* node) {
   const std::string number = at == std::string::npos ? "" : out.substr(at + 8);
   if (number.find_first_of("0123456789") != 0) return "torch::autograd::" + out;
   return out.substr(0, at) + (number == "0" ? "" : number);
+}
+
+std::vector<Pack>& saved_tensor_hooks() {
+  thread_local std::vector<Pack> hooks;
+  return hooks;
+}
+
+void SavedVariable::pack(const Tensor& t, const Pack& hook, bool output) {
+  auto packed = std::make_shared<Packed>();
+  packed->version = t.impl().version;
+  packed->leaf = !grad_node(t);
+  if (packed->leaf) {
+    packed->wants = requires_grad(t);
+    packed->node = gradient_edge(t).node;
+  } else {
+    packed->output = grad_meta(t)->output;
+    if (!output) packed->node = grad_node(t);
+  }
+  const GradMode off(false);
+  packed->unpack = hook(t);
+  if (t.impl().current_version() != version_) {
+    throw Error("A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook can not be modified by in-place operations as "
+                "this can lead to unexpected side-effects. Please open an issue if you need to perform in-place operations on the input to a pack hook.");
+  }
+  packed_ = std::move(packed);
+}
+
+Tensor SavedVariable::unpack_by_hook(Node* owner) const {
+  const Tensor data = packed_->unpack();
+  Tensor out = with_data_of(data, packed_->version);
+  const Ref<Node> node = packed_->leaf ? Ref<Node>() : packed_->node ? packed_->node : Ref<Node>(owner);
+  if (node) {
+    GradMeta& meta = make_grad_meta(out);
+    meta.node = node;
+    meta.output = packed_->output;
+  } else if (packed_->wants) {
+    set_requires_grad(out, true);
+    make_grad_meta(out).lent_accumulator = packed_->node;
+  }
+  return out;
 }
 
 SavedVariable::SavedVariable(const Tensor& t, bool output) {
@@ -27,9 +83,14 @@ SavedVariable::SavedVariable(const Tensor& t, bool output) {
                 "of `torch.inference_mode()`.");
   }
   version_ = t.impl().current_version();
+  if (!saved_tensor_hooks().empty() && !t.impl().wrapped_number) {
+    const Pack hook = saved_tensor_hooks().back();
+    pack(t, hook, output);
+    return;
+  }
   detached_ = output && grad_node(t);
   if (detached_) output_number_ = grad_meta(t)->output;
-  data_ = detached_ ? Tensor(Ref<KeyedObject>(t.impl().detached(t.impl().version))) : t;
+  data_ = detached_ ? with_data_of(t, t.impl().version) : t;
 }
 
 Tensor SavedVariable::unpack(Node* owner) const {
@@ -38,6 +99,7 @@ Tensor SavedVariable::unpack(Node* owner) const {
                 "intermediate values of the graph are freed when you call .backward() or autograd.grad(). Specify retain_graph=True if you need to "
                 "backward through the graph a second time or if you need to access saved tensors after calling backward.");
   }
+  if (packed_) return unpack_by_hook(owner);
   if (!data_.defined()) return {};
   const uint32_t now = data_.impl().current_version();
   if (now != version_) {
@@ -53,7 +115,7 @@ Tensor SavedVariable::unpack(Node* owner) const {
                 "torch.autograd.set_detect_anomaly(True, check_nan=False).");
   }
   if (!detached_) return data_;
-  Tensor out(Ref<KeyedObject>(data_.impl().detached(data_.impl().version)));
+  Tensor out = with_data_of(data_, data_.impl().version);
   GradMeta& meta = make_grad_meta(out);
   meta.node = Ref<Node>(owner);
   meta.output = output_number_;
@@ -61,8 +123,9 @@ Tensor SavedVariable::unpack(Node* owner) const {
 }
 
 void SavedVariable::release() {
-  if (data_.defined()) released_ = true;
+  if (defined()) released_ = true;
   data_ = Tensor();
+  packed_.reset();
 }
 
 SavedList::SavedList(std::span<const std::optional<Tensor>> list) {

@@ -109,10 +109,8 @@ IValue value_for(const Parameter& p, nb::handle h) {
       return Boxing<SizeVector>::box(ints);
     }
     case Kind::kDevice: {
-      Device d;
-      if (!PyUnicode_Check(h.ptr())) return IValue(nb::cast<Device>(h));
-      const std::string text = nb::cast<const char*>(h);
-      if (!parse_device(text, &d)) throw Error("Invalid device string: '" + text + "'");
+      const Device d = PyUnicode_Check(h.ptr()) ? device_named(nb::cast<const char*>(h)) : nb::cast<Device>(h);
+      require_device(d);
       return IValue(d);
     }
     case Kind::kGenerator: return IValue(nb::cast<GeneratorHandle>(h));
@@ -324,9 +322,8 @@ nb::object Function::call(nb::handle self, nb::args args, nb::kwargs kwargs) con
       else stack.push_back(p.default_value.value_or(IValue()));
       // Python's factories name their options.
       const bool like = s.factory && s.op.schema().arguments[0].name == "self";
-      if (s.factory && !like && is_option(a) && stack.back().is_none()) {
-        if (a.name == "layout") stack.back() = IValue(static_cast<int64_t>(Layout::Strided));
-        else if (a.name == "device") stack.back() = IValue(Device());
+      if (s.factory && is_option(a) && stack.back().is_none()) {
+        if (a.name == "device" && !like) stack.back() = IValue(default_device());
         else if (a.name == "pin_memory") stack.back() = IValue(false);
       }
     }

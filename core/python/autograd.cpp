@@ -7,7 +7,6 @@
 #include "core/autocast/autocast.h"
 #include "core/autograd/anomaly.h"
 #include "core/autograd/engine.h"
-#include "core/autograd/special_nodes.h"
 #include "core/autograd/fallback.h"
 #include "core/dispatch/error.h"
 #include "core/python/tensor_object.h"
@@ -15,10 +14,6 @@
 
 namespace peel::core::python {
 namespace {
-
-struct NodeHandle {
-  Ref<Node> node;
-};
 
 // A mode that Python enters and leaves. Made when entered, as it holds for the thread that enters it.
 class InferenceGuard {
@@ -48,15 +43,6 @@ struct BelowFunctorch : ExcludeKeys {
 template <class T, class... A>
 void bind_guard(nb::module_& m, const char* name) {
   nb::class_<T>(m, name).def(nb::init<A...>()).def("__enter__", &T::enter).def("__exit__", &T::leave);
-}
-
-// As stock names it: nodes that no formula made have their C++ name.
-std::string node_name(const Node& n) {
-  const std::string name = n.name();
-  for (const char* special : {"AccumulateGrad", "CopySlices", "CopyBackwards", "GraphRoot", "WarnNotImplemented"}) {
-    if (name == special) return "torch::autograd::" + name;
-  }
-  return name;
 }
 
 void run_backward(const std::vector<Tensor>& roots, const std::vector<Tensor>& grads, bool keep_graph, bool create_graph, const std::optional<std::vector<Tensor>>& inputs) {
@@ -106,31 +92,7 @@ std::string python_traceback() {
 
 }  // namespace
 
-nb::object node_object(Ref<Node> n) {
-  if (!n) return nb::none();
-  return nb::cast(NodeHandle{std::move(n)});
-}
-
 void bind_autograd(nb::module_& m) {
-  nb::class_<NodeHandle>(m, "Node")
-      .def("name", [](const NodeHandle& h) { return node_name(*h.node); })
-      .def("__repr__", [](const NodeHandle& h) {
-        char address[32];
-        std::snprintf(address, sizeof address, "%p", static_cast<const void*>(h.node.get()));
-        return "<" + std::string(h.node->name()) + " object at " + address + ">";
-      })
-      .def("__eq__", [](const NodeHandle& a, nb::handle b) { return nb::isinstance<NodeHandle>(b) && nb::cast<NodeHandle>(b).node == a.node; })
-      .def("__hash__", [](const NodeHandle& h) { return reinterpret_cast<intptr_t>(h.node.get()) >> 4; })
-      .def("_sequence_nr", [](const NodeHandle& h) { return h.node->sequence(); })
-      .def_prop_ro("variable", [](const NodeHandle& h) -> Tensor {
-        if (const auto* leaf = dynamic_cast<const AccumulateGrad*>(h.node.get())) return leaf->variable();
-        throw nb::attribute_error("variable");
-      })
-      .def_prop_ro("next_functions", [](const NodeHandle& h) {
-        nb::list all;
-        for (const Edge& e : h.node->next_edges()) all.append(nb::make_tuple(node_object(e.node), e.input));
-        return nb::tuple(all);
-      });
   m.def("is_grad_enabled", [] { return grad_state.grad_mode; });
   m.def("_set_grad_enabled", [](bool on) { grad_state.grad_mode = on; });
   m.def("is_inference_mode_enabled", [] { return grad_state.inference_mode; });
@@ -153,6 +115,7 @@ void bind_autograd(nb::module_& m) {
   m.def("_remove_hook", &remove_hook);
   m.def("_register_after_accumulate", [](const Tensor& t, nb::object hook) { return register_after_accumulate(t, [hook](const Tensor& g) { hook(wrap(g)); }); });
   m.def("_retain_grad", &retain_grad);
+  m.def("_retains_grad", [](const Tensor& t) { return grad_meta(t) && grad_meta(t)->retained; });
   m.def("_run_backward", &run_backward, nb::arg("roots"), nb::arg("grads"), nb::arg("keep_graph"), nb::arg("create_graph"), nb::arg("inputs").none());
   m.def("_gradients", &run_gradients);
 }

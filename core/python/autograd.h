@@ -6,8 +6,10 @@
 
 namespace peel::core::python {
 
-/// Grad and inference mode, autocast's switch, nodes, backward.
+/// Grad and inference mode, autocast's switch, backward.
 void bind_autograd(nanobind::module_&);
+/// Nodes, and hooks on them and on what they keep.
+void bind_graph(nanobind::module_&);
 /// torch.autograd.Function's part that is not Python.
 void bind_function(nanobind::module_&);
 /// `grad_fn`; None for no node.

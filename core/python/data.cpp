@@ -43,6 +43,7 @@ ScalarType type_of(nb::handle h) {
   if (!is_list(h)) {
     if (PyIndex_Check(h.ptr())) return ScalarType::Long;
     if (PyNumber_Check(h.ptr())) return default_dtype();
+    if (h.is_none()) throw Error("Could not infer dtype of NoneType");
     throw TypeError(std::string("new(): invalid data type '") + Py_TYPE(h.ptr())->tp_name + "'");
   }
   if (nb::len(h) == 0) return default_dtype();
@@ -159,9 +160,10 @@ Tensor new_tensor(nb::handle data, std::optional<nb::handle> dtype, nb::handle d
   static const NamedOperator<Tensor&(Tensor&)> detach_("detach_");
   std::optional<ScalarType> type;
   if (dtype && !dtype->is_none()) type = nb::cast<DType>(*dtype).type;
-  Device d;
-  if (!device.is_none()) d = PyUnicode_Check(device.ptr()) ? nb::cast<Device>(nb::module_::import_("torch").attr("device")(device)) : nb::cast<Device>(device);
+  const Device d = device.is_none() ? default_device() : nb::cast<Device>(nb::module_::import_("torch").attr("device")(device));
+  require_device(d);
   if (d.type != 0) missing("torch.tensor on " + to_string(d));
+  if (data.is_none()) throw Error("Could not infer dtype of NoneType");
   Tensor t;
   if (is_tensor(data)) {
     PyErr_WarnEx(PyExc_UserWarning, "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
@@ -175,6 +177,7 @@ Tensor new_tensor(nb::handle data, std::optional<nb::handle> dtype, nb::handle d
     t = lifted(t);
   }
   t = detach_(t);
+  if (requires_grad && !is_differentiable(t.dtype())) throw Error("Only Tensors of floating point and complex dtype can require gradients");
   if (requires_grad) set_requires_grad(t, true);
   return t;
 }
@@ -191,7 +194,8 @@ Tensor as_tensor(nb::handle data, nb::handle dtype, nb::handle device) {
   std::optional<ScalarType> type;
   if (!dtype.is_none()) type = nb::cast<DType>(dtype).type;
   if (!device.is_none()) {
-    const Device d = PyUnicode_Check(device.ptr()) ? nb::cast<Device>(nb::module_::import_("torch").attr("device")(device)) : nb::cast<Device>(device);
+    const Device d = nb::cast<Device>(nb::module_::import_("torch").attr("device")(device));
+    require_device(d);
     if (d.type != 0) missing("torch.as_tensor on " + to_string(d));
   }
   return is_array(data) ? from_array(data, type, false) : lifted(from_data(data, type));
@@ -227,7 +231,7 @@ nb::object to_list(const Tensor& t) {
 }  // namespace
 
 void bind_data(nb::module_& m) {
-  m.def("tensor", &new_tensor, nb::arg("data"), nb::kw_only(), nb::arg("dtype") = nb::none(), nb::arg("device") = nb::none(), nb::arg("requires_grad") = false,
+  m.def("tensor", &new_tensor, nb::arg("data").none(), nb::kw_only(), nb::arg("dtype") = nb::none(), nb::arg("device") = nb::none(), nb::arg("requires_grad") = false,
         nb::arg("pin_memory") = false);
   m.def("_as_tensor", &as_tensor, nb::arg("data"), nb::arg("dtype").none(), nb::arg("device").none());
   m.def("_values", &to_list, "Nested lists of a tensor's numbers, without a call of an operator.");

@@ -16,7 +16,8 @@ namespace {
 
 using Int = std::optional<int64_t>;
 
-bool is_tensor_index(nb::handle h) { return (is_tensor(h) && !is_index(h)) || PyList_Check(h.ptr()) || PyBool_Check(h.ptr()); }
+bool is_tensor_index(nb::handle h) { return (is_tensor(h) && !is_index(h)) || PyList_Check(h.ptr()); }
+bool is_bool(nb::handle h) { return PyBool_Check(h.ptr()) || (is_tensor(h) && tensor_of(h).dtype() == ScalarType::Bool && tensor_of(h).dim() == 0); }
 
 int64_t to_index(nb::handle h) {
   if (is_tensor(h)) return ops::item::call(tensor_of(h)).value.to_int();
@@ -44,7 +45,7 @@ int64_t dimensions_used(const nb::list& parts) {
   int64_t n = 0;
   for (nb::handle p : parts) {
     if (is_tensor(p) && tensor_of(p).dtype() == ScalarType::Bool) n += tensor_of(p).dim();
-    else n += !p.is_none() && p.ptr() != Py_Ellipsis;
+    else n += !p.is_none() && p.ptr() != Py_Ellipsis && !PyBool_Check(p.ptr());
   }
   return n;
 }
@@ -57,6 +58,14 @@ struct Place {
 
 Tensor index_tensor(nb::handle h) {
   return is_tensor(h) ? tensor_of(h) : tensor_of(nb::module_::import_("torch._C").attr("_as_tensor")(h, nb::none(), nb::none()));
+}
+
+// Stands for a bool, in a new dimension of one: whether that one is taken.
+Tensor taken_or_not(nb::handle h) {
+  const bool taken = is_tensor(h) ? ops::item::call(tensor_of(h)).value.to_bool() : h.ptr() == Py_True;
+  Tensor t = ops::empty_memory_format::call(SizeVector{taken ? 1 : 0}, ScalarType::Long, Layout::Strided, Device(), {}, {});
+  if (taken) ops::fill__Scalar::call(t, 0.0);
+  return t;
 }
 
 Place place_at(const Tensor& self, nb::handle index) {
@@ -73,11 +82,14 @@ Place place_at(const Tensor& self, nb::handle index) {
   std::vector<std::optional<Tensor>> chosen;
   int64_t dim = 0, more = 0;  // dimensions that masks take beyond their place in the list
   for (nb::handle p : parts) {
-    if (PyBool_Check(p.ptr())) missing("indexing by a bool");
-    if (is_tensor_index(p)) {
+    if (is_bool(p)) {
+      t = ops::unsqueeze::call(t, dim);
+      chosen.resize(static_cast<size_t>(dim++ - more), Tensor());
+      chosen.emplace_back(taken_or_not(p));
+    } else if (is_tensor_index(p)) {
       Tensor by = index_tensor(p);
       const int64_t takes = by.dtype() == ScalarType::Bool ? by.dim() : 1;
-      chosen.resize(static_cast<size_t>(dim - more));
+      chosen.resize(static_cast<size_t>(dim - more), Tensor());
       chosen.emplace_back(std::move(by));
       dim += takes;
       more += takes - 1;
@@ -85,6 +97,7 @@ Place place_at(const Tensor& self, nb::handle index) {
     else if (p.is_none()) t = ops::unsqueeze::call(t, dim++);
     else if (PySlice_Check(p.ptr())) t = slice(t, dim, p), ++dim;
     else if (is_index(p)) t = select(t, dim, to_index(p));
+    else if (PyUnicode_Check(p.ptr())) throw TypeError("new(): invalid data type 'str'");
     else throw IndexError("only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got " + std::string(Py_TYPE(p.ptr())->tp_name) + ")");
   }
   return {t, std::move(chosen)};
@@ -120,7 +133,8 @@ void write(const Tensor& self, nb::handle index, nb::handle value) {
   } else {
     throw TypeError(std::string("can't assign a ") + Py_TYPE(value.ptr())->tp_name + " to a torch." + to_string(self.dtype()) + "Tensor");
   }
-  Place p = place_at(self, index);
+  if (index.ptr() == Py_False) return;
+  Place p = index.ptr() == Py_True ? Place{ops::unsqueeze::call(self, 0), {}} : place_at(self, index);
   if (!p.chosen.empty()) {
     put(p.view, p.chosen, given, false);
   } else if (std::ranges::equal(p.view.sizes(), given.sizes())) {

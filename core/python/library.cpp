@@ -21,7 +21,9 @@ DispatchKey key_named(const std::string& name) {
   throw Error("could not parse dispatch key: " + name);
 }
 
-void push_result(Stack* stack, const std::vector<Argument>& returns, nb::handle result) {
+}  // namespace
+
+void push_python_result(Stack* stack, const std::vector<Argument>& returns, nb::handle result) {
   if (returns.empty()) return;
   if (returns.size() == 1) return stack->push_back(box(result));
   if (!PyTuple_Check(result.ptr()) || nb::len(result) != returns.size()) {
@@ -30,27 +32,40 @@ void push_result(Stack* stack, const std::vector<Argument>& returns, nb::handle 
   for (nb::handle one : nb::borrow<nb::tuple>(result)) stack->push_back(box(one));
 }
 
-// Arguments that have their defaults are left out at the end, as in stock.
-void run_python(const nb::object& function, bool with_keys, const OperatorHandle& op, DispatchKeySet set, Stack* stack) {
-  const std::vector<Argument>& schema = op.schema().arguments;
-  const size_t first = stack->size() - schema.size();
+// A Python number that became a tensor is one again.
+nb::object python_value(const IValue& v, const Type& type) {
+  if (v.tag() != IValue::Tag::kTensor) return unbox(v, type);
+  const Tensor t(v.to_tensor().release());
+  return t.defined() && t.impl().wrapped_number ? nb::module_::import_("torch._C").attr("_values")(wrap(t)) : unbox(v, type);
+}
+
+std::pair<nb::tuple, nb::dict> python_arguments(const FunctionSchema& s, const Stack& stack) {
+  const std::vector<Argument>& schema = s.arguments;
+  const size_t first = stack.size() - schema.size();
   size_t last = schema.size();
-  while (last > 0 && !schema[last - 1].keyword_only && schema[last - 1].default_value && *schema[last - 1].default_value == (*stack)[first + last - 1]) --last;
+  const auto usual = [&](size_t i) { return schema[i].default_value && *schema[i].default_value == stack[first + i]; };
+  while (last > 0 && (schema[last - 1].keyword_only || usual(last - 1))) --last;
   nb::list positional;
   nb::dict keywords;
-  if (with_keys) positional.append(nb::cast(KeySet{set}));
   for (size_t i = 0; i < schema.size(); ++i) {
-    const Argument& a = schema[i];
-    if (a.keyword_only) {
-      if (!a.default_value || !(*a.default_value == (*stack)[first + i])) keywords[a.name.c_str()] = unbox((*stack)[first + i], a.type);
+    if (schema[i].keyword_only) {
+      if (!usual(i)) keywords[schema[i].name.c_str()] = python_value(stack[first + i], schema[i].type);
     } else if (i < last) {
-      positional.append(unbox((*stack)[first + i], a.type));
+      positional.append(python_value(stack[first + i], schema[i].type));
     }
   }
-  drop(stack, schema.size());
-  const nb::object result = nb::steal(PyObject_Call(function.ptr(), nb::tuple(positional).ptr(), keywords.ptr()));
+  return {nb::tuple(positional), keywords};
+}
+
+namespace {
+
+void run_python(const nb::object& function, bool with_keys, const OperatorHandle& op, DispatchKeySet set, Stack* stack) {
+  auto [positional, keywords] = python_arguments(op.schema(), *stack);
+  if (with_keys) positional = nb::steal<nb::tuple>(PySequence_Concat(nb::make_tuple(nb::cast(KeySet{set})).ptr(), positional.ptr()));
+  drop(stack, op.schema().arguments.size());
+  const nb::object result = nb::steal(PyObject_Call(function.ptr(), positional.ptr(), keywords.ptr()));
   if (!result.is_valid()) throw nb::python_error();
-  push_result(stack, op.schema().returns, result);
+  push_python_result(stack, op.schema().returns, result);
 }
 
 KernelFunction python_kernel(nb::object function, bool with_keys) {

@@ -75,6 +75,21 @@ void bind_memory(nb::module_& m) {
         new (self) GeneratorHandle(Ref<KeyedObject>(make_ref<kernels::GeneratorObject>(seed)));
       })
       .def("_set_seed", [](const GeneratorHandle& g, uint64_t seed) { kernels::chosen(g).seed(seed); })
+      .def("_state", [](const GeneratorHandle& g, uint64_t seed) {
+        const kernels::GeneratorState state = kernels::chosen(g).state(seed);
+        Tensor t = empty(SizeVector{sizeof(state)}, ScalarType::Byte);
+        std::memcpy(t.data_as<uint8_t>(), &state, sizeof(state));
+        return t;
+      })
+      .def("_set_state", [](const GeneratorHandle& g, const Tensor& t) {
+        kernels::GeneratorState state;
+        if (t.numel() != sizeof(state)) {
+          throw Error("Expected a CPUGeneratorImplState of size " + std::to_string(sizeof(state)) + " but found the input RNG state size to be " + std::to_string(t.numel()));
+        }
+        std::memcpy(&state, t.data_as<uint8_t>(), sizeof(state));
+        kernels::chosen(g).set_state(state);
+        return state.seed;
+      })
       .def("_copy_from", [](const GeneratorHandle& g, const GeneratorHandle& other) { kernels::chosen(g) = kernels::chosen(other); });
 }
 

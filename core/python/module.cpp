@@ -47,9 +47,11 @@ void bind(nb::module_& m) {
   bind_tensor_methods(m);
   bind_indexing(m);
   bind_data(m);
+  bind_graph(m);
   bind_autograd(m);
   bind_function(m);
   bind_library(m);
+  bind_python_dispatch(m);
   bind_memory(m);
 }
 

@@ -4,6 +4,9 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 
+#include <algorithm>
+#include <cctype>
+
 #include "core/autograd/history.h"
 #include "core/dispatch/error.h"
 #include "core/python/autograd.h"
@@ -41,10 +44,9 @@ void take(nb::handle h, const char* word, To* to) {
   else if (nb::isinstance<Device>(h)) to->device = nb::cast<Device>(h);
   else if (nb::isinstance<FormatName>(h)) to->format = nb::cast<FormatName>(h).format;
   else if (PyUnicode_Check(h.ptr())) {
-    Device d;
-    const std::string text = nb::cast<std::string>(h);
-    if (!parse_device(text, &d)) throw Error("Invalid device string: '" + text + "'");
-    to->device = d;
+    to->device = device_named(nb::cast<std::string>(h));
+  } else if (PyLong_Check(h.ptr()) && !PyBool_Check(h.ptr())) {
+    to->device = Device{1, static_cast<int8_t>(nb::cast<int>(h))};
   } else if (is_tensor(h)) {
     to->device = tensor_of(h).device();
     to->dtype = tensor_of(h).dtype();
@@ -57,7 +59,7 @@ void take(nb::handle h, const char* word, To* to) {
 
 Tensor convert(const Tensor& self, const To& to) {
   static const NamedOperator<Tensor(const Tensor&, Device, ScalarType, bool, bool, Mode)> to_device("to", "device");
-  if (to.device && to.device->type != 0 && to.device->type != 14) missing("device " + to_string(*to.device));
+  if (to.device) require_device(*to.device);
   if (!to.device && !to.dtype && !to.copy && !to.format) return self;
   if (!to.device && !to.dtype) return ops::to_dtype_layout::call(self, {}, {}, {}, {}, to.non_blocking, to.copy, to.format);
   if (!to.device) return ops::to_dtype::call(self, *to.dtype, to.non_blocking, to.copy, to.format);
@@ -94,6 +96,14 @@ void set_data(const Tensor& self, const Tensor& from) {
   to.dtype = source.dtype;
 }
 
+// The type's name in C++, as some of stock's errors have it.
+std::string cpp_name(ScalarType t) {
+  if (t == ScalarType::Half || t == ScalarType::BFloat16) return std::string("c10::") + to_string(t);
+  std::string name = to_string(t);
+  std::ranges::transform(name, name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return name;
+}
+
 void set_grad(nb::handle self, nb::handle grad) {
   const Tensor& t = tensor_of(self);
   if (grad.is_none()) {
@@ -103,8 +113,24 @@ void set_grad(nb::handle self, nb::handle grad) {
   if (!is_tensor(grad)) throw TypeError(std::string("assigned grad expected to be a Tensor or None but got grad of type ") + Py_TYPE(grad.ptr())->tp_name);
   const Tensor& g = tensor_of(grad);
   if (self.is(grad)) throw Error("can't assign Variable as its own grad");
-  if (!std::ranges::equal(g.sizes(), t.sizes())) throw Error("assigned grad has data of a different size");
-  if (g.dtype() != t.dtype()) throw Error("assigned grad has data of a different type");
+  const auto list = [](Sizes s) {
+    std::string out = "[";
+    for (const int64_t n : s) out += (out.size() > 1 ? ", " : "") + std::to_string(n);
+    return out + "]";
+  };
+  if (g.dtype() != t.dtype()) {
+    throw Error("attempting to assign a gradient with dtype '" + cpp_name(g.dtype()) + "' to a tensor with grad_dtype '" + to_string(t.dtype()) +
+                "'. The gradient must match the tensor's grad_dtype (defaults to the tensor's dtype). You can set the tensor's grad_dtype attribute with a specific dtype, or None to "
+                "allow any dtype. Set grad_dtype with caution. Diverging the dtypes of a tensor and its gradient may break downstream systems that assume they match.");
+  }
+  if (g.device().type != t.device().type) {
+    throw Error("attempting to assign a gradient with device type '" + to_string(Device{g.device().type, -1}) + "' to a tensor with device type '" +
+                to_string(Device{t.device().type, -1}) + "'. Please ensure that the gradient and the tensor are on the same device");
+  }
+  if (!std::ranges::equal(g.sizes(), t.sizes())) {
+    throw Error("attempting to assign a gradient of size '" + list(g.sizes()) + "' to a tensor of size '" + list(t.sizes()) +
+                "'. Please ensure that the gradient and the tensor are the same size");
+  }
   make_grad_meta(t).grad = g;
 }
 
@@ -196,7 +222,8 @@ void bind_tensor_methods(nb::module_& m) {
   });
   static constexpr std::pair<const char*, ScalarType> casts[] = {{"float", ScalarType::Float}, {"double", ScalarType::Double}, {"long", ScalarType::Long},
                                                                  {"int", ScalarType::Int}, {"bool", ScalarType::Bool}, {"bfloat16", ScalarType::BFloat16},
-                                                                 {"half", ScalarType::Half}};
+                                                                 {"half", ScalarType::Half}, {"short", ScalarType::Short}, {"char", ScalarType::Char}, {"byte", ScalarType::Byte},
+                                                                 {"cfloat", ScalarType::ComplexFloat}, {"cdouble", ScalarType::ComplexDouble}};
   for (const auto& [name, type] : casts) {
     method(name, [type = type](const Tensor& t) { return ops::to_dtype::call(t, type); });
   }
@@ -205,6 +232,7 @@ void bind_tensor_methods(nb::module_& m) {
     return t.is_contiguous() ? t : contiguous(t, MemoryFormat::Contiguous);
   });
   m.def("_shallow_data", &data_of);
+  m.def("_as_subclass", [](nb::handle type, const Tensor& t) { return wrap_as(type, ops::alias::call(t)); });
   m.def("_make_subclass", [](nb::handle type, const Tensor& data, bool wants_grad) {
     Tensor t = ops::detach::call(data);
     nb::object out = wrap_as(type, t);

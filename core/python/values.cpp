@@ -9,6 +9,7 @@
 #include "core/autograd/history.h"
 #include "core/dispatch/error.h"
 #include "core/python/tensor_object.h"
+#include "core/tensor/promotion.h"
 #include "ops_generated/ops.h"
 
 namespace peel::core::python {
@@ -16,18 +17,19 @@ namespace {
 
 std::map<ScalarType, PyObject*> dtypes;
 PyObject* size_class = nullptr;
-ScalarType floating = ScalarType::Float;
 
 template <class T>
 PyObject* keep(T v) {
   return nb::cast(std::move(v)).release().ptr();
 }
 
+Device device_of_new;
+std::vector<Device> devices_before;
+
 Device device_from(nb::handle h, std::optional<int> index) {
   if (nb::isinstance<Device>(h)) return nb::cast<Device>(h);
-  Device d;
-  const auto text = nb::cast<std::string>(h);
-  if (!parse_device(text, &d)) throw Error("Invalid device string: '" + text + "'");
+  if (PyLong_Check(h.ptr())) throw Error("Cannot access accelerator device when none is available.");
+  Device d = device_named(nb::cast<std::string>(h));
   if (index) d.index = static_cast<int8_t>(*index);
   return d;
 }
@@ -71,18 +73,31 @@ void bind_values(nb::module_& m) {
       .def_prop_ro("index", [](const Device& d) { return d.index < 0 ? std::optional<int>() : std::optional<int>(d.index); })
       .def("__repr__", &device_repr)
       .def("__str__", [](const Device& d) { return to_string(d); })
+      .def("__enter__", [](nb::handle self) {
+        devices_before.push_back(std::exchange(device_of_new, nb::cast<Device>(self)));
+        return nb::borrow(self);
+      })
+      .def("__exit__", [](const Device&, const nb::args&) {
+        device_of_new = devices_before.back();
+        devices_before.pop_back();
+      })
+      .def("__reduce__", [](nb::handle self) {
+        const Device d = nb::cast<Device>(self);
+        const std::string type = to_string(Device{d.type, -1});
+        return nb::make_tuple(self.type(), d.index < 0 ? nb::make_tuple(type) : nb::make_tuple(type, static_cast<int>(d.index)));
+      })
       .def("__hash__", [](const Device& d) { return d.type * 256 + d.index; })
       .def("__eq__", [](const Device& a, nb::handle b) { return nb::isinstance<Device>(b) && a == nb::cast<Device>(b); });
   m.def("_set_classes", [](nb::handle tensor, nb::handle size) {
     set_tensor_class(tensor);
     size_class = nb::borrow(size).release().ptr();
   });
-  m.def("get_default_dtype", [] { return dtype_object(floating); });
+  m.def("_default_device", [] { return device_of_new; });
+  m.def("_set_default_device", [](Device d) { device_of_new = d; });
+  m.def("get_default_dtype", [] { return dtype_object(default_dtype()); });
   m.def("_set_default_dtype", [](const DType& d) {
     if (!is_floating(d.type)) throw TypeError("only floating-point types are supported as the default type");
-    // Kernels that make tensors out of numbers count on float32 so far.
-    if (d.type != ScalarType::Float) missing("default dtype torch." + std::string(python_name(d.type)));
-    floating = d.type;
+    set_default_dtype(d.type);
   });
 }
 
@@ -92,7 +107,24 @@ nb::object size_object(Sizes s) {
   for (const int64_t v : s) items.append(v);
   return nb::borrow(size_class)(nb::tuple(items));
 }
-ScalarType default_dtype() { return floating; }
+
+Device default_device() { return device_of_new; }
+
+Device device_named(const std::string& text) {
+  Device d;
+  if (parse_device(text, &d)) return d;
+  const std::string type = text.substr(0, text.find(':'));
+  if (type != text && parse_device(type, &d)) throw Error("Invalid device string: '" + text + "'");
+  throw Error("Expected one of cpu, cuda, ipu, xpu, mkldnn, opengl, opencl, ideep, hip, ve, fpga, maia, xla, lazy, vulkan, mps, meta, hpu, mtia, privateuseone device type at start of "
+              "device string: " + text);
+}
+
+void require_device(Device d) {
+  if (d.type == 0 || d.type == 14) return;
+  if (d.type != 1) missing("tensors on " + to_string(d));
+  PyErr_SetString(PyExc_AssertionError, "Torch not compiled with CUDA enabled");
+  throw nb::python_error();
+}
 
 void missing(const std::string& what) {
   throw NotImplemented("The embedded engine has no " + what + " yet; the program can be run on stock PyTorch (--engine pytorch).");

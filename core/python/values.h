@@ -19,8 +19,6 @@ void bind_values(nb::module_&);
 nb::object dtype_object(ScalarType);
 nb::object size_object(Sizes);
 
-/// torch.get_default_dtype().
-ScalarType default_dtype();
 
 /// `not part of the embedded engine`: NotImplemented, with the sentence that names the way out.
 [[noreturn]] void missing(const std::string& what);
@@ -37,5 +35,12 @@ IValue box(nb::handle);
 nb::object unbox(const IValue&, const Type&);
 /// The results of an operator: None, one value, or a tuple with the schema's names.
 nb::object unbox_results(const Stack&, const std::vector<Argument>& returns, const std::string& name);
+
+/// Error for a text that names none.
+Device device_named(const std::string&);
+/// Raises for a device that the engine has no tensors on; for a GPU as a build of PyTorch without CUDA does.
+void require_device(Device);
+/// Of new tensors where none is named.
+Device default_device();
 
 }  // namespace peel::core::python

@@ -1,5 +1,6 @@
 // Which element type a result has when arguments differ, as measured on 2.13.0 (tests/conformance/tensor_facts.py).
 #pragma once
+#include <atomic>
 #include <span>
 
 #include "core/tensor/scalar_type.h"
@@ -21,7 +22,13 @@ struct Operand {
   enum class Strength : uint8_t { kTensor, kZeroDimensional, kNumber } strength;
   ScalarType type;  // of a Python number: Bool, Long, Double or ComplexDouble
 };
-/// `floating`: the default element type (torch.get_default_dtype), which Python's floating numbers count as.
-ScalarType result_type(std::span<const Operand>, ScalarType floating = ScalarType::Float);
+namespace detail {
+inline constinit std::atomic<ScalarType> floating{ScalarType::Float};
+}
+/// torch.get_default_dtype(): of new tensors where no type is given, and what Python's floating numbers count as.
+inline ScalarType default_dtype() { return detail::floating.load(std::memory_order_relaxed); }
+inline void set_default_dtype(ScalarType t) { detail::floating.store(t, std::memory_order_relaxed); }
+/// `floating`: the default element type.
+ScalarType result_type(std::span<const Operand>, ScalarType floating = default_dtype());
 
 }  // namespace peel::core

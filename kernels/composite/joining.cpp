@@ -248,6 +248,7 @@ Tensor constant_pad_nd(const Tensor& self, Sizes pad, const Scalar& value) {
   return out;
 }
 Tensor pad(const Tensor& self, Sizes pad, std::string_view mode, std::optional<double> value) {
+  if (pad.size() % 2 != 0) throw Error("Padding length must be divisible by 2");
   if (mode == "constant") return ops::constant_pad_nd::call(self, pad, value.value_or(0.0));
   throw NotImplemented("The embedded engine has no padding of mode " + std::string(mode) + " yet; the program can be run on stock PyTorch (--engine pytorch).");
 }

@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "core/dispatch/error.h"
+#include "core/tensor/promotion.h"
 #include "ops_generated/kernels.h"
 #include "ops_generated/ops.h"
 
@@ -38,7 +39,7 @@ Tensor& logsumexp_out(const Tensor& self, Sizes dim, bool keepdim, Tensor& out) 
   return out;
 }
 Tensor logsumexp(const Tensor& self, Sizes dim, bool keepdim) {
-  Tensor out = ops::empty_memory_format::call(SizeVector{0}, is_floating(self.dtype()) ? self.dtype() : ScalarType::Float, Layout::Strided, self.device());
+  Tensor out = ops::empty_memory_format::call(SizeVector{0}, is_floating(self.dtype()) ? self.dtype() : default_dtype(), Layout::Strided, self.device());
   return ops::logsumexp_out::call(self, dim, keepdim, out);
 }
 
@@ -86,7 +87,7 @@ Tensor isclose(const Tensor& self, const Tensor& other, double rtol, double atol
   Tensor close = ops::eq_Tensor::call(self, other);
   if (equal_nan && is_floating(self.dtype())) ops::__ior___Tensor::call(close, ops::bitwise_and_Tensor::call(ops::isnan::call(self), ops::isnan::call(other)));
   if (rtol == 0 && atol == 0) return close;
-  const Tensor other_floating = is_floating(self.dtype()) || is_complex(self.dtype()) ? other : ops::to_dtype::call(other, ScalarType::Float);
+  const Tensor other_floating = is_floating(self.dtype()) || is_complex(self.dtype()) ? other : ops::to_dtype::call(other, default_dtype());
   const Tensor allowed = ops::add_Scalar::call(ops::abs::call(ops::mul_Scalar::call(other_floating, rtol)), atol);
   const Tensor actual = ops::abs::call(ops::sub_Tensor::call(self, other_floating));
   Tensor finite = ops::isfinite::call(actual);

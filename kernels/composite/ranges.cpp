@@ -18,8 +18,8 @@ ScalarType type_of(const Scalar& s) {
   switch (s.value.tag()) {
     case Tag::kBool: return ScalarType::Bool;
     case Tag::kInt: return ScalarType::Long;
-    case Tag::kComplex: return ScalarType::ComplexFloat;
-    default: return ScalarType::Float;
+    case Tag::kComplex: return complex_of(default_dtype());
+    default: return default_dtype();
   }
 }
 bool whole(const Scalar& s) { return s.value.tag() == Tag::kInt || s.value.tag() == Tag::kBool; }
@@ -44,7 +44,7 @@ Tensor& arange_out(const Scalar& start, const Scalar& end, const Scalar& step, T
 }
 Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step, Type dtype, LayoutArgument layout, DeviceArgument device, Flag pin) {
   const bool all_whole = whole(start) && whole(end) && whole(step);
-  Tensor out = ops::empty_memory_format::call(SizeVector{0}, dtype.value_or(all_whole ? ScalarType::Long : ScalarType::Float), layout, device, pin);
+  Tensor out = ops::empty_memory_format::call(SizeVector{0}, dtype.value_or(all_whole ? ScalarType::Long : default_dtype()), layout, device, pin);
   return ops::arange_start_out::call(start, end, step, out);
 }
 Tensor arange(const Scalar& start, const Scalar& end, Type dtype, LayoutArgument layout, DeviceArgument device, Flag pin) {
@@ -117,7 +117,7 @@ Tensor new_ones(const Tensor& self, Sizes size, Type dtype, LayoutArgument layou
 }
 Tensor scalar_tensor(const Scalar& s, Type dtype, LayoutArgument layout, DeviceArgument device, Flag pin) {
   if (!device || device->type == 0) {  // stock writes it without a call
-    const Tensor out = empty({}, dtype.value_or(ScalarType::Float));
+    const Tensor out = empty({}, dtype.value_or(default_dtype()));
     with_any_type(out.dtype(), "fill_out", [&]<class T>(T) { *out.data_as<T>() = as<T>(s); });
     return out;
   }

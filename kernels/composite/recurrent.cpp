@@ -83,15 +83,70 @@ Tensor direction(Cell cell, const Tensor& input, State* s, const Weights& w, boo
   return ops::stack::call(outputs, 0);
 }
 
-Tensor layers(Cell cell, Tensor input, std::vector<State>* states, const std::vector<Weights>& weights, const Options& o) {
+State part_of(const State& s, int64_t from, int64_t to) {
+  const auto part = [&](const Tensor& t) { return t.defined() ? ops::narrow::call(t, 0, from, to - from) : t; };
+  Tensor c = part(s.c);
+  return {part(s.h), c};
+}
+State together(const std::vector<State>& parts) {
+  std::vector<Tensor> h, c;
+  for (const State& s : parts) h.push_back(s.h), c.push_back(s.c);
+  const Tensor all = c[0].defined() ? ops::cat::call(c, 0) : Tensor();
+  return {ops::cat::call(h, 0), all};
+}
+
+// Packed sequences, longest first: at each step as many go on as its batch size says; the states of those that ended are kept.
+Tensor packed_direction(Cell cell, const Tensor& input, std::span<const int64_t> sizes, State* s, const Weights& w, bool backwards) {
+  const Tensor mapped = w.of_input(input);
+  std::vector<Tensor> outputs;
+  if (backwards) {
+    int64_t end = input.size(0), last = sizes.back();
+    State now = part_of(*s, 0, last);
+    for (size_t i = sizes.size(); i-- > 0; end -= last) {
+      if (sizes[i] > last) now = together({now, part_of(*s, last, sizes[i])});
+      last = sizes[i];
+      now = cell(ops::narrow::call(mapped, 0, end - last, last), now, w, true);
+      outputs.push_back(now.h);
+    }
+    std::ranges::reverse(outputs);
+    *s = now;
+    return ops::cat::call(outputs, 0);
+  }
+  std::vector<State> ended;
+  State now = *s;
+  int64_t begin = 0, last = sizes[0];
+  for (const int64_t size : sizes) {
+    const Tensor x = ops::narrow::call(mapped, 0, begin, size);
+    begin += size;
+    if (size < last) {
+      ended.push_back(part_of(now, size, last));
+      now = part_of(now, 0, size);
+    }
+    last = size;
+    now = cell(x, now, w, true);
+    outputs.push_back(now.h);
+  }
+  ended.push_back(now);
+  std::ranges::reverse(ended);
+  const Tensor out = ops::cat::call(outputs, 0);
+  *s = together(ended);
+  return out;
+}
+
+// `sizes`: of a packed input, how many sequences there are at each step; else empty.
+Tensor layers(Cell cell, Tensor input, std::vector<State>* states, const std::vector<Weights>& weights, const Options& o, std::span<const int64_t> sizes = {}) {
   const size_t directions = o.bidirectional ? 2 : 1;
   if (weights.size() != static_cast<size_t>(o.layers) * directions || states->size() != weights.size()) {
     throw Error("got an incorrect number of RNN parameters");
   }
   for (size_t layer = 0; layer < static_cast<size_t>(o.layers); ++layer) {
     std::vector<Tensor> outputs;
-    for (size_t d = 0; d < directions; ++d) outputs.push_back(direction(cell, input, &(*states)[layer * directions + d], weights[layer * directions + d], d == 1));
-    input = directions == 1 ? outputs[0] : ops::cat::call(outputs, outputs[0].dim() - 1);
+    for (size_t d = 0; d < directions; ++d) {
+      State* s = &(*states)[layer * directions + d];
+      const Weights& w = weights[layer * directions + d];
+      outputs.push_back(sizes.empty() ? direction(cell, input, s, w, d == 1) : packed_direction(cell, input, sizes, s, w, d == 1));
+    }
+    input = directions == 1 ? outputs[0] : ops::cat::call(outputs, sizes.empty() ? outputs[0].dim() - 1 : -1);
     if (o.dropout != 0 && o.train && layer + 1 < static_cast<size_t>(o.layers)) input = ops::dropout::call(input, o.dropout, true);
   }
   return input;
@@ -109,6 +164,19 @@ std::tuple<Tensor, Tensor> simple(Cell cell, const Tensor& input, const Tensor& 
   const Tensor h = ops::stack::call(last, 0);
   if (batch_first) ops::transpose_::call(out, 0, 1);
   return {out, h};
+}
+
+std::span<const int64_t> sizes_of(const Tensor& batch_sizes) {
+  return {batch_sizes.data_as<int64_t>(), static_cast<size_t>(batch_sizes.numel())};
+}
+std::tuple<Tensor, Tensor> simple_packed(Cell cell, const Tensor& data, const Tensor& batch_sizes, const Tensor& hx, std::span<const Tensor> params, const Options& o) {
+  ops::cudnn_is_acceptable::call(data);
+  std::vector<State> states;
+  for (Tensor& h : ops::unbind_int::call(hx, 0)) states.push_back({std::move(h), {}});
+  const Tensor out = layers(cell, data, &states, weights_of(params, o.has_biases), o, sizes_of(batch_sizes));
+  std::vector<Tensor> last;
+  for (const State& s : states) last.push_back(s.h);
+  return {out, ops::stack::call(last, 0)};
 }
 
 Tensor rows_together(const Tensor& t) { return t.is_contiguous() ? t : ops::contiguous::call(t); }
@@ -161,6 +229,32 @@ std::vector<Tensor> unsafe_chunk(const Tensor& self, int64_t chunks, int64_t dim
   if (chunks <= 0) throw Error("chunk expects `chunks` to be greater than 0, got: " + std::to_string(chunks));
   const int64_t n = self.size(dim);
   return ops::unsafe_split_Tensor::call(self, std::max<int64_t>((n + chunks - 1) / chunks, 1), dim);
+}
+
+std::tuple<Tensor, Tensor, Tensor> lstm_data(const Tensor& data, const Tensor& batch_sizes, std::span<const Tensor> hx, std::span<const Tensor> params, bool has_biases,
+                                             int64_t num_layers, double dropout, bool train, bool bidirectional) {
+  if (hx.size() != 2) throw Error("lstm expects two hidden states");
+  ops::cudnn_is_acceptable::call(data);
+  std::vector<Tensor> h = ops::unbind_int::call(hx[0], 0), c = ops::unbind_int::call(hx[1], 0);
+  std::vector<State> states;
+  for (size_t i = 0; i < h.size(); ++i) states.push_back({h[i], c[i]});
+  const Options o{has_biases, num_layers, dropout, train, bidirectional};
+  const Tensor out = layers(&lstm_step, data, &states, weights_of(params, has_biases), o, sizes_of(batch_sizes));
+  for (size_t i = 0; i < h.size(); ++i) std::tie(h[i], c[i]) = std::pair(states[i].h, states[i].c);
+  const Tensor cy = ops::stack::call(c, 0), hy = ops::stack::call(h, 0);
+  return {out, hy, cy};
+}
+std::tuple<Tensor, Tensor> gru_data(const Tensor& data, const Tensor& batch_sizes, const Tensor& hx, std::span<const Tensor> params, bool has_biases, int64_t num_layers,
+                                    double dropout, bool train, bool bidirectional) {
+  return simple_packed(&gru_step, data, batch_sizes, hx, params, {has_biases, num_layers, dropout, train, bidirectional});
+}
+std::tuple<Tensor, Tensor> rnn_tanh_data(const Tensor& data, const Tensor& batch_sizes, const Tensor& hx, std::span<const Tensor> params, bool has_biases, int64_t num_layers,
+                                         double dropout, bool train, bool bidirectional) {
+  return simple_packed(&simple_step<&tanh_of>, data, batch_sizes, hx, params, {has_biases, num_layers, dropout, train, bidirectional});
+}
+std::tuple<Tensor, Tensor> rnn_relu_data(const Tensor& data, const Tensor& batch_sizes, const Tensor& hx, std::span<const Tensor> params, bool has_biases, int64_t num_layers,
+                                         double dropout, bool train, bool bidirectional) {
+  return simple_packed(&simple_step<&relu_of>, data, batch_sizes, hx, params, {has_biases, num_layers, dropout, train, bidirectional});
 }
 
 std::tuple<Tensor, Tensor, Tensor> lstm_input(const Tensor& input, std::span<const Tensor> hx, std::span<const Tensor> params, bool has_biases, int64_t num_layers,

@@ -105,6 +105,8 @@ ScalarType result_type_Scalar(const Tensor& tensor, const Scalar& other) {
   return result_type(operands);
 }
 ScalarType result_type_Scalar_Tensor(const Scalar& scalar, const Tensor& tensor) { return result_type_Scalar(tensor, scalar); }
+ScalarType promote_types(ScalarType type1, ScalarType type2) { return promote(type1, type2); }
+bool can_cast(ScalarType from, ScalarType to) { return core::can_cast(from, to); }
 ScalarType result_type_Tensor(const Tensor& tensor, const Tensor& other) {
   const Operand operands[] = {as_operand(tensor), as_operand(other)};
   return result_type(operands);

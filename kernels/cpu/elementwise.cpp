@@ -90,7 +90,7 @@ Elementwise::Elementwise(std::vector<Tensor> operands, Tensor out, Plan plan) : 
     types.push_back(as_operand(t));
   }
   type_ = result_type(types);
-  if (plan.want == Want::kFloating && !is_floating(type_) && !is_complex(type_)) type_ = ScalarType::Float;
+  if (plan.want == Want::kFloating && !is_floating(type_) && !is_complex(type_)) type_ = default_dtype();
   if (target_.defined()) {
     check_no_overlap(target_);
     for (const Tensor& t : operands_) check_no_partial_overlap(target_, t);

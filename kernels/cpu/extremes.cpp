@@ -190,6 +190,7 @@ std::tuple<Tensor, Tensor> aminmax(const Tensor& self, std::optional<int64_t> di
   return {low, high};
 }
 
+Tensor _is_all_true(const Tensor& self) { return ops::all::call(self); }
 Tensor _is_any_true(const Tensor& self) { return ops::any::call(self); }
 Tensor any(const Tensor& self) { return truth_of(self, std::nullopt, false, true); }
 Tensor all(const Tensor& self) { return truth_of(self, std::nullopt, false, false); }

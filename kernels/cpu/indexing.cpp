@@ -82,13 +82,23 @@ void check_source(const Tensor& self, int64_t dim, const Tensor& index, const Te
 
 Tensor long_index(const Tensor& index) { return ops::to_dtype::call(index, ScalarType::Long); }
 
+// Long rows are added as a whole: by an index for the first dimension that is expanded over the others.
+bool by_rows(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src) {
+  const ScalarType type = self.dtype();
+  if (dim != 0 || index.dim() == 0 || index.numel() / index.size(0) < 16 || type == ScalarType::Half || !is_floating(type)) return false;
+  for (int64_t d = 1; d < index.dim(); ++d) {
+    if (index.size(d) != src.size(d) || index.strides()[static_cast<size_t>(d)] != 0) return false;
+  }
+  return index.strides()[0] == 1 && self.is_contiguous() && src.is_contiguous();
+}
+
 enum class Put : uint8_t { kSet, kAdd };
 void scatter_into(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src, Put put) {
   const int64_t d = wrap_dimension(dim, self.dim());
   check_gather("scatter", self, d, index);
   check_source(self, d, index, src);
   if (index.numel() == 0) return;
-  const Tensor i = long_index(index);
+  const Tensor i = put == Put::kAdd && by_rows(self, d, index, src) ? index : long_index(index);
   with_type(self.dtype(), "scatter_add_", [&]<class T>(T) {
     each_place(self, d, i, src, [&](int64_t to, int64_t from) {
       T& o = self.data_as<T>()[to];
@@ -212,11 +222,15 @@ void add_at(Tensor& self, int64_t dim, const Tensor& index, const Tensor& source
   if (self.dtype() != source.dtype()) throw Error(std::string("index_add_(): self (") + to_string(self.dtype()) + ") and source (" + to_string(source.dtype()) + ") must have the same scalar type");
   if (index.numel() == 0) return;
   const double factor = alpha.value.to_double();
-  if (self.dim() > 1 && factor == 1) {  // by places along the dimension, repeated over the others
+  if (self.dim() > 1 && factor == 1 && (d == 0 || d == self.dim() - 1)) {  // by places along the dimension, repeated over the others
     SizeVector strides(source.sizes().size(), 0);
     strides[static_cast<size_t>(d)] = index.dim() ? index.strides()[0] : 0;
     ops::scatter_add_::call(self, d, ops::as_strided::call(index, source.sizes(), strides), source);
     return;
+  }
+  if (self.dim() > 1) {
+    ops::select_int::call(self, d, 0);
+    ops::select_int::call(source, d, 0);
   }
   const std::vector<int64_t> places = whole_numbers_of(index);
   with_type(self.dtype(), "index_add_cpu_", [&]<class T>(T) {

@@ -89,7 +89,8 @@ Classes classes(const Tensor& self, const Tensor& target, const Optional& weight
   if (given(weight) && (weight->dim() != 1 || weight->numel() != c.count)) {
     throw Error("weight tensor should be defined either for all " + std::to_string(c.count) + " classes or no classes but got weight tensor of shape: " + to_text(weight->sizes()));
   }
-  if (target.dtype() != ScalarType::Long) throw Error(std::string("expected scalar type Long but found ") + to_string(target.dtype()));
+  if (target.dtype() == ScalarType::Byte) throw NotImplemented("The embedded engine has no nll_loss for a target of uint8 yet; the program can be run on stock PyTorch (--engine pytorch).");
+  if (target.dtype() != ScalarType::Long) throw Error(std::string("expected target dtype to be Long or Byte, but got ") + to_string(target.dtype()));
   for (int64_t i = 0; i < target.numel(); ++i) c.target.push_back(target.data_as<int64_t>()[target.dim() ? i * target.strides()[0] : 0]);
   for (const int64_t t : c.target) {
     if (t != ignore_index && (t < 0 || t >= c.count)) throw IndexError("Target " + std::to_string(t) + " is out of bounds.");

@@ -9,8 +9,6 @@
 namespace peel::kernels {
 namespace {
 
-constexpr ScalarType kDefault = ScalarType::Float;
-
 void write(const Tensor& self, const Scalar& value) {
   check_no_overlap(self);
   with_any_type(self.dtype(), "fill_out", [&]<class T>(T) {
@@ -80,11 +78,11 @@ void conjugate_elements(const Tensor& t) {
 
 Tensor empty_backend(Sizes size, std::optional<ScalarType> dtype, std::optional<Layout>, std::optional<Device> device, std::optional<bool>,
                      std::optional<MemoryFormat> memory_format) {
-  return empty(size, dtype.value_or(kDefault), device.value_or(Device()), memory_format.value_or(MemoryFormat::Contiguous));
+  return empty(size, dtype.value_or(default_dtype()), device.value_or(Device()), memory_format.value_or(MemoryFormat::Contiguous));
 }
 Tensor empty_strided_backend(Sizes size, Sizes stride, std::optional<ScalarType> dtype, std::optional<Layout>, std::optional<Device> device,
                              std::optional<bool>) {
-  return empty_strided(size, stride, dtype.value_or(kDefault), device.value_or(Device()));
+  return empty_strided(size, stride, dtype.value_or(default_dtype()), device.value_or(Device()));
 }
 
 Tensor& fill_(Tensor& self, const Scalar& value) {
@@ -165,7 +163,7 @@ Tensor& set_(Tensor& self, StorageRef source) {
 }
 Tensor& set_(Tensor& self, const Tensor& source) {
   if (source.dtype() != self.dtype()) throw Error("set_: expected both tensors to have one dtype");
-  return set_(self, source.impl().storage, source.storage_offset(), source.sizes(), source.strides());
+  return self.is_same(source) ? self : ops::set__source_Storage_storage_offset::call(self, source.impl().storage, source.storage_offset(), source.sizes(), source.strides());
 }
 
 }  // namespace peel::kernels

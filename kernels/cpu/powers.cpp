@@ -125,7 +125,7 @@ Tensor bounded(const char* name, const Tensor& self, const std::optional<Scalar>
   if (min) types.push_back(as_operand(wrapped(*min)));
   if (max) types.push_back(as_operand(wrapped(*max)));
   const ScalarType t = result_type(types);
-  if (out.defined() && !can_cast(t, out.dtype())) {
+  if (out.defined() && !core::can_cast(t, out.dtype())) {
     throw Error(std::string("result type ") + to_string(t) + " can't be cast to the desired output type " + to_string(out.dtype()));
   }
   Elementwise e({casts || t != self.dtype() ? ops::to_dtype::call(self, t) : self}, std::move(out));

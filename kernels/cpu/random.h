@@ -1,5 +1,6 @@
 // Random numbers equal to stock's for the same seed: a 32-bit Mersenne twister, and the ways in which it is drawn from.
 #pragma once
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <random>
@@ -7,6 +8,18 @@
 #include "core/dispatch/reference.h"
 
 namespace peel::kernels {
+
+/// What a generator is at, in the memory that stock's gives and takes.
+struct GeneratorState {
+  uint64_t seed = 0;
+  int32_t left = 1, seeded = 1;
+  uint64_t next = 0;
+  std::array<uint64_t, 624> words{};
+  double unused_x = 0, normal = 0, unused_rho = 0;
+  int32_t normal_kept = 0, unused = 0;
+  uint64_t unused_float = 0;
+};
+static_assert(sizeof(GeneratorState) == 5056);
 
 class Generator {
  public:
@@ -24,6 +37,8 @@ class Generator {
   float uniform24() { return static_cast<float>(next32() & ((1u << 24) - 1)) / 16777216.0f; }
   /// Pairs: the second of each is kept for the next call.
   double normal();
+  GeneratorState state(uint64_t seed) const;
+  void set_state(const GeneratorState&);
 
  private:
   std::mt19937 twister_;

@@ -161,6 +161,22 @@ def layers():
                      "y,z = %s.input x h [a,b,c,d] True 1 0.0 True False False" % name)
     yield graded({"x": run, "h": first, "g": first, **weights(4)}, "y, z, s = torch.lstm(x, (h, g), [a, b, c, d], True, 1, 0.0, True, False, False)",
                  "y,z,s = lstm.input x [h,g] [a,b,c,d] True 1 0.0 True False False")
+    yield {"x": ((3, 2), F, False, "small")}, "y = torch._is_all_true(x > 0)", "t = gt.Scalar x 0; y = _is_all_true t"
+    for shape, dim in (((4, 3), 0), ((4, 3), 1), ((4, 3, 2), 0), ((4, 3, 2), 1)):
+        lengths = tuple(n if d == dim else 1 for d, n in enumerate(shape))
+        yield graded({"x": (shape, F, True, "small"), "g": (lengths, F, True, "small")}, "y = torch._weight_norm(x, g, %d).exp()" % dim, "w = _weight_norm x g %d; y = exp w" % dim)
+        yield graded({"x": (shape, F, True, "small")}, "y = torch.norm_except_dim(x, 2, %d)" % dim, "y = norm_except_dim x 2 %d" % dim)
+    packed, first, two = ((6, 3), F, True, "small"), ((1, 3, 2), F, True, "small"), ((2, 3, 2), F, True, "small")
+    sizes, ours = "s = torch.arange(3, 0, -1)\n", "push factory; s = arange.start_step 3 0 -1; pop; "
+    for name, gates in (("gru", 3), ("rnn_tanh", 1), ("rnn_relu", 1)):
+        yield graded({"x": packed, "h": first, **weights(gates)}, sizes + "y, z = torch.%s(x, s, h, [a, b, c, d], True, 1, 0.0, True, False)" % name,
+                     ours + "y,z = %s.data x s h [a,b,c,d] True 1 0.0 True False" % name)
+    yield graded({"x": packed, "h": two, "g": two, **weights(4)}, sizes + "y, z, e = torch.lstm(x, s, (h, g), [a, b, c, d, a, b, c, d], True, 1, 0.0, True, True)",
+                 ours + "y,z,e = lstm.data x s [h,g] [a,b,c,d,a,b,c,d] True 1 0.0 True True")
+    for turned in (False, True):
+        yield graded({"x": ((3, 3, 2), F, True, "small")}, sizes + "y, z = torch._pack_padded_sequence(x, s, %s)" % turned, ours + "y,z = _pack_padded_sequence x s %s" % turned)
+        yield graded({"x": packed}, sizes + "y, z = torch._pad_packed_sequence(x, s, %s, 0.5, 4)" % turned, ours + "y,z = _pad_packed_sequence x s %s 0.5 4" % turned)
+    yield {"x": ((3, 3, 2), F, False, "small")}, "s = torch.arange(3)\ny, z = torch._pack_padded_sequence(x, s, False)", "push factory; s = arange 3; pop; y,z = _pack_padded_sequence x s False"
 
 
 def random_numbers():

@@ -267,6 +267,11 @@ def layers():
     one = ((1, 3, 5, 6), F, True, "small")
     yield graded({"x": one, "k": k, "b": ((4,), F, True, "dense")}, "y = %sconv2d(x, k, b, padding=1)" % f, "y = conv2d x k b [1,1] [1,1] [1,1] 1")
     yield graded({"x": ((2, 3, 5, 6), D, True, "small"), "k": ((4, 3, 3, 3), D, True, "small")}, "y = %sconv2d(x, k, stride=2).exp()" % f, "l = conv2d x k None [2,2] [0,0] [1,1] 1; y = exp l")
+    for kernel, options, ours in (((4, 3, 3, 3), "padding='same'", "[1,1] str:same [1,1]"), ((4, 3, 2, 3), "padding='same', dilation=(1, 2)", "[1,1] str:same [1,2]"),
+                                  ((4, 3, 3, 3), "padding='valid'", "[1,1] str:valid [1,1]")):
+        yield graded({"x": x, "k": (kernel, F, True, "small")}, "y = %sconv2d(x, k, %s)" % (f, options), "y = conv2d.padding x k None %s 1" % ours)
+    yield {"x": x, "k": k}, "y = %sconv2d(x, k, padding='same', stride=2)" % f, "y = conv2d.padding x k None [2,2] str:same [1,1] 1"
+    yield {"x": ((3, 5), F, True, "small"), "k": ((4, 3, 2), F, True, "small")}, "y = %sconv1d(x, k, padding='same')" % f, "y = conv1d.padding x k None [1] str:same [1] 1"
     yield {"x": x, "k": ((4, 2, 3, 3), F, True, "small")}, "y = %sconv2d(x, k)" % f, "y = conv2d x k None [1,1] [0,0] [1,1] 1"
     yield graded({"x": x}, "y = %smax_pool2d(x, 2).exp()" % f, "l = max_pool2d x [2,2] [2,2] [0,0] [1,1] False; y = exp l")
     yield graded({"x": x}, "y = %smax_pool2d(x, 3, 2, 1)" % f, "y = max_pool2d x [3,3] [2,2] [1,1] [1,1] False")

@@ -11,6 +11,10 @@ cfloat, cdouble = _C.complex64, _C.complex128
 from math import e, inf, nan, pi  # noqa: E402,F401
 
 
+for _kind in (_C.dtype, _C.device, _C.layout, _C.memory_format):
+    _kind.__module__ = "torch"
+
+
 class Size(tuple):
     """A shape: a tuple of ints."""
 
@@ -31,6 +35,9 @@ class Size(tuple):
         return Size(tuple(self) + tuple(other))
 
 
+for _place, _prefix in (("_VariableFunctions", "torch"), ("_nn", "torch.nn.functional"), ("_linalg", "torch.linalg")):
+    getattr(_C, _place).__getattr__ = _missing.attribute(_prefix)
+
 from ._tensor import Tensor  # noqa: E402
 
 _C._set_classes(Tensor, Size)
@@ -41,16 +48,31 @@ for _name in dir(_C._VariableFunctions):
 from ._print import set_printoptions  # noqa: E402,F401
 from .autograd.modes import enable_grad, inference_mode, no_grad, set_grad_enabled  # noqa: E402,F401
 from ._functions import *  # noqa: E402,F401,F403
+from ._settings import *  # noqa: E402,F401,F403
+from ._legacy import CLASSES as _kinds  # noqa: E402
 from .storage import CLASSES as _storages, TypedStorage, UntypedStorage  # noqa: E402,F401
-from . import _ops, _utils, amp, autograd, cuda, distributions, library, linalg, nn, optim, random, serialization, utils, version  # noqa: E402,F401
-from .amp import autocast, get_autocast_dtype, is_autocast_enabled  # noqa: E402,F401
+from . import _ops, _utils, amp, autograd, backends, compiler, cuda, distributions, func, jit, library, linalg, nn, optim, random, serialization, testing, utils, version  # noqa: E402,F401
+from .amp import autocast, get_autocast_dtype, is_autocast_available, is_autocast_cpu_enabled, is_autocast_enabled  # noqa: E402,F401
 from .random import Generator, default_generator, get_rng_state, initial_seed, manual_seed, seed, set_rng_state  # noqa: E402,F401
 from .serialization import load, save  # noqa: E402,F401
 
 globals().update(_storages)
+globals().update(_kinds)
+newaxis = None
+legacy_contiguous_format = contiguous_format
+thread_safe_generator = random.thread_safe_generator
 
+Storage = FloatStorage  # noqa: F821
 ops = _ops.ops
-__getattr__ = _missing.attribute("torch")
+_no_such = _missing.attribute("torch")
+
+
+def __getattr__(name):
+    """Modules that few programs want are read when they are asked for."""
+    if name in ("multiprocessing", "types"):
+        import importlib
+        return importlib.import_module("torch." + name)
+    return _no_such(name)
 
 
 def _record():

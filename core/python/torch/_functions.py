@@ -2,9 +2,9 @@
 from . import _C
 from ._missing import missing
 
-__all__ = ["is_tensor", "is_floating_point", "is_complex", "is_storage", "numel", "as_tensor", "asarray", "from_numpy", "set_default_dtype", "set_default_device", "broadcast_shapes",
-           "get_num_threads", "set_num_threads", "use_deterministic_algorithms", "typename", "einsum", "split", "norm", "unique", "tensordot", "cartesian_prod", "is_nonzero",
-           "atleast_1d", "atleast_2d", "cdist", "broadcast_tensors", "meshgrid", "normal", "result_type", "can_cast", "finfo", "iinfo", "compile"]
+__all__ = ["is_tensor", "is_floating_point", "is_complex", "is_storage", "numel", "as_tensor", "asarray", "from_numpy", "broadcast_shapes", "typename", "einsum", "split", "norm",
+           "unique", "tensordot", "cartesian_prod", "is_nonzero", "is_inference", "is_conj", "is_neg", "is_same_size", "get_device", "atleast_1d", "atleast_2d", "cdist",
+           "broadcast_tensors", "meshgrid", "normal", "result_type", "finfo", "iinfo", "compile", "conj", "frombuffer", "from_dlpack", "chain_matmul", "is_distributed", "is_signed"]
 
 
 def is_tensor(x):
@@ -12,7 +12,8 @@ def is_tensor(x):
 
 
 def is_storage(x):
-    return False
+    from .storage import TypedStorage, UntypedStorage
+    return isinstance(x, (TypedStorage, UntypedStorage))
 
 
 def is_floating_point(input):
@@ -25,10 +26,6 @@ def is_complex(input):
 
 def numel(input):
     return input.numel()
-
-
-def typename(x):
-    return x.type() if is_tensor(x) else type(x).__name__
 
 
 _V = _C._VariableFunctions
@@ -74,6 +71,55 @@ def asarray(data, *, dtype=None, device=None, copy=None, requires_grad=False):
     else:
         made = as_tensor(data, dtype=dtype, device=device)
     return made.requires_grad_() if requires_grad else made
+
+
+def typename(x):
+    if is_tensor(x):
+        return x.type()
+    module = ""
+    if hasattr(x, "__module__") and x.__module__ not in ("builtins", "__builtin__", None):
+        module = x.__module__ + "."
+    return module + (x.__qualname__ if hasattr(x, "__qualname__") else x.__name__ if hasattr(x, "__name__") else type(x).__name__)
+
+
+def _method(name):
+    def function(input, *args):
+        return getattr(input, name)(*args)
+    function.__name__ = name
+    return function
+
+
+is_nonzero, is_inference, is_conj, is_neg, is_same_size, get_device, is_signed = map(_method, ("is_nonzero", "is_inference", "is_conj", "is_neg", "is_same_size", "get_device", "is_signed"))
+conj = _method("conj")
+
+
+def is_distributed(input):
+    return False
+
+
+def frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False):
+    import numpy
+    kind = next((k for k, t in _NUMPY_TYPES.items() if t is dtype), None)
+    if kind is None:
+        missing("torch.frombuffer(dtype=%s)" % dtype)
+    made = looks_at(numpy.frombuffer(buffer, dtype=kind, count=count, offset=offset))
+    return made.requires_grad_() if requires_grad else made
+
+
+def from_dlpack(ext_tensor):
+    import numpy
+    return ext_tensor if is_tensor(ext_tensor) else from_numpy(numpy.from_dlpack(ext_tensor))
+
+
+def chain_matmul(*matrices, out=None):
+    missing("torch.chain_matmul")
+
+
+def result_type(tensor1, tensor2):
+    if not is_tensor(tensor1) and not is_tensor(tensor2):
+        kinds = {bool: _C.bool, int: _C.int64, float: _C.get_default_dtype(), complex: _C.complex64}
+        return _V.promote_types(kinds[type(tensor1)], kinds[type(tensor2)])
+    return _V.result_type(tensor1, tensor2)
 
 
 def einsum(equation, *operands):
@@ -144,22 +190,10 @@ def cdist(x1, x2, p=2.0, compute_mode="use_mm_for_euclid_dist_if_necessary"):
     missing("torch.cdist")
 
 
-def is_nonzero(input):
-    return input.is_nonzero()
-
-
 def normal(mean, std=1.0, size=None, **options):
     if is_tensor(mean) or is_tensor(std):
-        missing("torch.normal(Tensor, ...)")
+        return _V.normal(mean, std, **options)
     return _V.normal(float(mean), float(std), tuple(size), **options)
-
-
-def can_cast(from_, to):
-    missing("torch.can_cast")
-
-
-def result_type(a, b):
-    return _V.result_type(a, b)
 
 
 class finfo:
@@ -176,6 +210,10 @@ class finfo:
         self.min, self.tiny, self.resolution = -self.max, 2.0 ** (1 - exponent), 10.0 ** -digits
         self.smallest_normal = self.tiny
 
+    def __repr__(self):
+        return ("finfo(resolution=%g, min=%g, max=%g, eps=%g, smallest_normal=%g, tiny=%g, dtype=%s)"
+                % (self.resolution, self.min, self.max, self.eps, self.smallest_normal, self.tiny, self.dtype))
+
 
 class iinfo:
     """The limits of a whole type."""
@@ -189,18 +227,12 @@ class iinfo:
         self.max = 2 ** (self.bits - signed) - 1
         self.min = -self.max - 1 if signed else 0
 
+    def __repr__(self):
+        return "iinfo(min=%g, max=%g, dtype=%s)" % (self.min, self.max, self.dtype)
+
 
 def compile(model=None, **options):
     missing("torch.compile")
-
-
-def set_default_dtype(d):
-    _C._set_default_dtype(d)
-
-
-def set_default_device(device):
-    if device is not None and _C.device(device).type != "cpu":
-        missing("default device %s" % device)
 
 
 def broadcast_shapes(*shapes):
@@ -214,15 +246,3 @@ def broadcast_shapes(*shapes):
                     raise RuntimeError("Shape mismatch: objects cannot be broadcast to a single shape")
                 result[-i] = shape[-i]
     return Size(result)
-
-
-def get_num_threads():
-    return 1
-
-
-def set_num_threads(n):
-    """Kernels run on the calling thread."""
-
-
-def use_deterministic_algorithms(mode, *, warn_only=False):
-    """All are."""

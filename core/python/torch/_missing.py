@@ -2,6 +2,7 @@
 import dis
 import importlib.abc
 import sys
+import types
 
 
 _IMPORT_FROM = dis.opmap["IMPORT_FROM"]
@@ -29,6 +30,20 @@ def attribute(prefix):
             raise NotImplementedError(sentence(prefix + "." + name))
         missing(prefix + "." + name)
     return __getattr__
+
+
+def homes(package, table):
+    """Modules that PyTorch has where this package has its things elsewhere: {module: what it holds}. Classes are said to come from there."""
+    for name, held in table.items():
+        full = package + "." + name
+        module = types.ModuleType(full)
+        for one in held:
+            if isinstance(one, type):
+                one.__module__ = full
+            setattr(module, one.__name__, one)
+        module.__getattr__ = attribute(full)
+        sys.modules[full] = module
+        setattr(sys.modules[package], name, module)
 
 
 class _Modules(importlib.abc.MetaPathFinder):

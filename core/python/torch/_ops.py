@@ -4,6 +4,13 @@ import types
 from . import _C
 
 
+class Schema(str):
+    def __new__(cls, op):
+        made = super().__new__(cls, _C._schema(op._name_only, op._overload))
+        made.name, made.overload_name = op._name_only, op._overload
+        return made
+
+
 class OpOverload:
     def __init__(self, name, overload):
         self._name_only, self._overload = name, overload
@@ -18,7 +25,16 @@ class OpOverload:
 
     @property
     def _schema(self):
-        return _C._schema(self._name_only, self._overload)
+        return Schema(self)
+
+    @property
+    def overloadpacket(self):
+        space, name = self._name_only.split("::")
+        return getattr(getattr(ops, space), name)
+
+    @property
+    def namespace(self):
+        return self._name_only.split("::")[0]
 
     def __repr__(self):
         return "<OpOverload(op='%s', overload='%s')>" % (self._name_only.replace("::", "."), self._overloadname)
@@ -81,3 +97,9 @@ class _Ops(types.ModuleType):
 
 
 ops = _Ops("torch.ops")
+
+
+def overload(name, which):
+    """Of `aten::add` the overload `Tensor`."""
+    space, op = name.split("::")
+    return getattr(getattr(getattr(ops, space), op), which or "default")

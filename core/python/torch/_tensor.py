@@ -54,13 +54,24 @@ class _Lent:
 class _Hook:
     """Takes a hook away again."""
 
-    def __init__(self, tensor, id):
-        self._tensor, self._id = tensor, id
+    def __init__(self, remove, tensor, id):
+        self._remove, self._tensor, self.id = remove, tensor, id
 
     def remove(self):
-        if self._tensor is None:
-            missing("removing a hook that runs after a gradient was added to")
-        _C._remove_hook(self._tensor, self._id)
+        self._remove(self._tensor, self.id)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        self.remove()
+
+
+def _product(sizes):
+    n = 1
+    for size in sizes:
+        n *= size
+    return n
 
 
 class Tensor(_C.TensorBase):
@@ -83,12 +94,106 @@ class Tensor(_C.TensorBase):
     def tolist(self):
         return _C._values(self.resolve_conj().resolve_neg())
 
-    def type(self, dtype=None):
+    def type(self, dtype=None, non_blocking=False, **kwargs):
+        from . import _legacy
         if dtype is None:
-            names = {"float32": "Float", "float64": "Double", "int64": "Long", "int32": "Int", "int16": "Short", "int8": "Char", "uint8": "Byte", "bool": "Bool",
-                     "float16": "Half", "bfloat16": "BFloat16", "complex64": "ComplexFloat", "complex128": "ComplexDouble"}
-            return "torch.%sTensor" % names[repr(self.dtype)[6:]]
-        return self.to(dtype)
+            return "torch." + _legacy.name_of(self.dtype)
+        return self.to(_legacy.dtype_named(dtype) if isinstance(dtype, str) else dtype if isinstance(dtype, _C.dtype) else dtype.dtype)
+
+    def cuda(self, device=None, non_blocking=False, memory_format=None):
+        return self.to("cuda" if device is None else device)
+
+    def pin_memory(self, device=None):
+        raise RuntimeError("Cannot access accelerator device when none is available.")
+
+    def share_memory_(self):
+        return self
+
+    def is_shared(self):
+        return False
+
+    def is_signed(self):
+        return self.dtype.is_signed
+
+    def is_coalesced(self):
+        return False
+
+    def is_set_to(self, tensor):
+        return (self.untyped_storage()._same_as(tensor.untyped_storage()) and self.storage_offset() == tensor.storage_offset() and self.shape == tensor.shape
+                and self.stride() == tensor.stride())
+
+    def dim_order(self, *, ambiguity_check=False):
+        return tuple(sorted(range(self.dim()), key=lambda d: -self.stride()[d]))
+
+    def const_data_ptr(self):
+        return self.data_ptr()
+
+    def as_subclass(self, cls):
+        return _C._as_subclass(cls, self)
+
+    def apply_(self, callable):
+        """Each element by a function of Python."""
+        if self.requires_grad:
+            raise TypeError("apply_ can only be called on CPU tensors" if not self.is_cpu else "Can't call apply_() on Variable that requires grad. Use var.detach().apply_() instead.")
+        from .autograd.modes import no_grad
+        with no_grad():
+            values = _C.tensor([callable(v) for v in self.reshape(-1).tolist()], dtype=self.dtype)
+            return self.copy_(values.view(self.shape))
+
+    def resize(self, *sizes):
+        import warnings
+        warnings.warn("non-inplace resize is deprecated", stacklevel=2)
+        sizes = sizes[0] if len(sizes) == 1 and not isinstance(sizes[0], int) else sizes
+        return self.clone().resize_(*sizes) if self.numel() != _product(sizes) else self.view(*sizes)
+
+    def storage_type(self):
+        return type(self._typed_storage())
+
+    def reinforce(self, reward):
+        raise RuntimeError("reinforce() was removed.\nUse torch.distributions instead.\nSee https://pytorch.org/docs/main/distributions.html")
+
+    @property
+    def retains_grad(self):
+        return _C._retains_grad(self)
+
+    @property
+    def names(self):
+        return (None,) * self.dim()
+
+    name = None
+    volatile = False
+    is_sparse_csr = is_mkldnn = is_vulkan = is_xla = is_ipu = is_maia = is_mtia = False
+    __array_priority__ = 1000
+
+    @property
+    def real(self):
+        return _C.TensorBase.real(self)
+
+    @real.setter
+    def real(self, value):
+        _C.TensorBase.real(self).copy_(value)
+
+    @property
+    def imag(self):
+        return _C.TensorBase.imag(self)
+
+    @imag.setter
+    def imag(self, value):
+        _C.TensorBase.imag(self).copy_(value)
+
+    @property
+    def H(self):
+        return self.mH if self.is_complex() else self.t() if self.dim() == 2 else self.mT
+
+    @property
+    def _backward_hooks(self):
+        return None
+
+    def _is_view(self):
+        return self._base is not None
+
+    def __setstate__(self, state):
+        self.set_(*state[:4])
 
     def new_tensor(self, data, *, dtype=None, device=None, requires_grad=False):
         return _C.tensor(data, dtype=dtype or self.dtype, device=device, requires_grad=requires_grad)
@@ -97,10 +202,10 @@ class Tensor(_C.TensorBase):
         _C._retain_grad(self)
 
     def register_hook(self, hook):
-        return _Hook(self, _C._register_hook(self, hook))
+        return _Hook(_C._remove_hook, self, _C._register_hook(self, hook))
 
     def register_post_accumulate_grad_hook(self, hook):
-        return _Hook(None, _C._register_after_accumulate(self, hook))
+        return _Hook(_C._remove_after_accumulate, self, _C._register_after_accumulate(self, hook))
 
     def __len__(self):
         if self.dim() == 0:
@@ -115,11 +220,16 @@ class Tensor(_C.TensorBase):
     def __bool__(self):
         return self.is_nonzero()
 
+    def _number(self):
+        if self.numel() != 1:
+            raise ValueError("only one element tensors can be converted to Python scalars")
+        return self.item()
+
     def __float__(self):
-        return float(self.item())
+        return float(self._number())
 
     def __int__(self):
-        return int(self.item())
+        return int(self._number())
 
     def __index__(self):
         if self.numel() != 1 or self.is_floating_point() or self.is_complex():
@@ -127,7 +237,7 @@ class Tensor(_C.TensorBase):
         return int(self.item())
 
     def __complex__(self):
-        return complex(self.item())
+        return complex(self._number())
 
     def __format__(self, spec):
         if self.dim() == 0:
@@ -136,6 +246,10 @@ class Tensor(_C.TensorBase):
 
     def __repr__(self, *, tensor_contents=None):
         from ._print import text
+        if _C._dispatch_modes():
+            from .utils._python_dispatch import _disable_current_modes
+            with _disable_current_modes():
+                return text(self)
         return text(self)
 
     def __hash__(self):
@@ -221,8 +335,12 @@ class Tensor(_C.TensorBase):
         from ._functions import unique
         return unique(self, sorted, return_inverse, return_counts, dim)
 
-    def new(self, *args):
-        return self.new_empty(args)
+    def new(self, *args, device=None):
+        if len(args) == 1 and isinstance(args[0], _C.TensorBase):
+            return args[0].alias()
+        if len(args) == 1 and not isinstance(args[0], (int, tuple)):
+            return _C._from_data(args[0], self.dtype)
+        return self.new_empty(args[0] if len(args) == 1 and isinstance(args[0], tuple) else args)
 
     def unflatten(self, dim, sizes):
         return _C.TensorBase.unflatten(self, dim, sizes)
@@ -257,6 +375,26 @@ class Tensor(_C.TensorBase):
         return _function("remainder")(other, self)
 
     @_wrapped
+    def __rand__(self, other):
+        return _function("bitwise_and")(self, other)
+
+    @_wrapped
+    def __ror__(self, other):
+        return _function("bitwise_or")(self, other)
+
+    @_wrapped
+    def __rxor__(self, other):
+        return _function("bitwise_xor")(self, other)
+
+    @_wrapped
+    def __lshift__(self, other):
+        return _C.TensorBase.__lshift__(self, other) if hasattr(_C.TensorBase, "__lshift__") else missing("Tensor << number")
+
+    @_wrapped
+    def __rshift__(self, other):
+        return _C.TensorBase.__rshift__(self, other) if hasattr(_C.TensorBase, "__rshift__") else missing("Tensor >> number")
+
+    @_wrapped
     def __rmatmul__(self, other):
         return _function("matmul")(other, self)
 
@@ -279,5 +417,6 @@ class Tensor(_C.TensorBase):
 for _sign, _name in {"__add__": "add", "__radd__": "add", "__iadd__": "add_", "__sub__": "sub", "__isub__": "sub_", "__mul__": "mul", "__rmul__": "mul",
                      "__imul__": "mul_", "__truediv__": "div", "__itruediv__": "div_", "__pow__": "pow", "__ipow__": "pow_", "__matmul__": "matmul",
                      "__mod__": "remainder", "__eq__": "eq", "__ne__": "ne", "__lt__": "lt", "__le__": "le", "__gt__": "gt", "__ge__": "ge",
-                     "__and__": "__and__", "__or__": "__or__", "__xor__": "__xor__", "__iand__": "__iand__", "__ior__": "__ior__", "__ixor__": "__ixor__"}.items():
+                     "__ifloordiv__": "floor_divide_", "__imod__": "remainder_", "__and__": "__and__", "__or__": "__or__", "__xor__": "__xor__", "__iand__": "__iand__", "__ior__": "__ior__", "__ixor__": "__ixor__"}.items():
     setattr(Tensor, _sign, _operator(_name, method=_sign))
+Tensor.__module__ = "torch"

@@ -24,18 +24,25 @@ class Generator(_C.GeneratorBase):
         return self.manual_seed(int.from_bytes(os.urandom(8), "little"))._seed
 
     def get_state(self):
-        """Opaque: what set_state takes."""
+        return self._state(self._seed & 0xFFFFFFFFFFFFFFFF)
+
+    def set_state(self, state):
+        if not isinstance(state, _C.TensorBase):
+            raise TypeError("expected a torch.ByteTensor, but got %s" % type(state).__name__)
+        if state.dtype is not _C.uint8:
+            raise TypeError("RNG state must be a torch.ByteTensor")
+        self._seed = self._set_state(state.contiguous())
+        return self
+
+    def clone_state(self):
         kept = Generator()
         kept._copy_from(self)
         kept._seed = self._seed
         return kept
 
-    def set_state(self, state):
-        self._copy_from(state)
-        self._seed = state._seed
-        return self
 
-    clone_state = get_state
+def thread_safe_generator():
+    return None  # outside of a data loader's threads
 
 
 default_generator = Generator(_default=True)

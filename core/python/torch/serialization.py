@@ -30,6 +30,9 @@ def save(obj, f, pickle_module=pickle, pickle_protocol=2, _use_new_zipfile_seria
     name = "archive"
     if isinstance(f, (str, os.PathLike)):
         name = os.path.splitext(os.path.basename(os.fspath(f)))[0] or name
+        folder = os.path.dirname(os.path.abspath(os.fspath(f)))
+        if not os.path.isdir(folder):
+            raise RuntimeError("Parent directory %s does not exist." % (os.path.dirname(os.fspath(f)) or folder))
         with open(f, "wb") as file:
             return _write(obj, file, name, pickle_protocol)
     return _write(obj, f, name, pickle_protocol)

@@ -3,8 +3,10 @@ from .. import _C
 from .._missing import attribute, missing
 from . import modes as grad_mode
 from .modes import enable_grad, inference_mode, no_grad, set_grad_enabled  # noqa: F401
-from . import functional  # noqa: F401
+from . import functional, graph  # noqa: F401
 from .function import Function  # noqa: F401
+from .gradcheck import gradcheck, gradgradcheck  # noqa: F401
+from .variable import Variable  # noqa: F401
 
 
 def _gradients(outputs, given):
@@ -48,6 +50,8 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
         missing("autograd.grad(is_grads_batched=True)")
     outputs = [outputs] if isinstance(outputs, _C.TensorBase) else list(outputs)
     inputs = [inputs] if isinstance(inputs, _C.TensorBase) else list(inputs)
+    if not all(isinstance(t, _C.TensorBase) for t in outputs + inputs):
+        missing("autograd.grad(GradientEdge)")
     given = [grad_outputs] if isinstance(grad_outputs, _C.TensorBase) else list(grad_outputs) if grad_outputs is not None else [None] * len(outputs)
     grads = _gradients(outputs, given)
     for i, g in enumerate(grads):

@@ -1,6 +1,6 @@
 """Jacobians and the products with them, by as many runs of backward as PyTorch makes."""
 from .. import _C
-from .._missing import missing
+from .._missing import attribute, missing
 from .modes import enable_grad, set_grad_enabled
 
 
@@ -108,3 +108,6 @@ def jvp(func, inputs, v=None, create_graph=False, strict=False):
         pairs = [(g, one) for g, one in zip(first, v or (None,) * len(first)) if g is not None]
         grads = _filled(_grad([g for g, _ in pairs], weights, tuple(one for _, one in pairs), create_graph=create_graph), outputs)
     return _unpacked(_finished(outputs, create_graph), many), _unpacked(_finished(grads, create_graph), many)
+
+
+__getattr__ = attribute("torch.autograd.functional")

@@ -6,7 +6,7 @@ from .._missing import missing
 from . import functional as F
 from . import init
 from .containers import ModuleList
-from .layers import Dropout, LayerNorm, Linear, _empty
+from .layers import Dropout, LayerNorm, Linear, NonDynamicallyQuantizableLinear, _empty
 from .module import Module
 from .parameter import Parameter
 
@@ -24,7 +24,7 @@ class MultiheadAttention(Module):
             raise AssertionError("embed_dim must be divisible by num_heads")
         self.in_proj_weight = Parameter(_empty(3 * embed_dim, embed_dim, device=device, dtype=dtype))
         self.register_parameter("in_proj_bias", Parameter(_empty(3 * embed_dim, device=device, dtype=dtype)) if bias else None)
-        self.out_proj = Linear(embed_dim, embed_dim, bias=bias, device=device, dtype=dtype)
+        self.out_proj = NonDynamicallyQuantizableLinear(embed_dim, embed_dim, bias=bias, device=device, dtype=dtype)
         init.xavier_uniform_(self.in_proj_weight)
         if bias:
             init.constant_(self.in_proj_bias, 0.0)

@@ -96,16 +96,28 @@ def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5):
 
 
 def batch_norm(input, running_mean, running_var, weight=None, bias=None, training=False, momentum=0.1, eps=1e-5):
+    if training:
+        if math.prod(input.size()) == input.size(1) != 0:
+            raise ValueError("Expected more than 1 value per channel when training, got input size %s" % (input.size(),))
+        if eps <= 0.0:
+            raise ValueError("batch_norm eps must be positive during training, but got %s" % eps)
+    if eps < 0.0:
+        raise ValueError("batch_norm eps must be non-negative, but got %s" % eps)
     return _torch("batch_norm")(input, weight, bias, running_mean, running_var, training, momentum, eps, False)
 
 
 def embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, sparse=False):
-    if max_norm is not None:
-        missing("embedding(max_norm=...)")
     if padding_idx is None:
         padding_idx = -1
-    elif padding_idx < 0:
-        padding_idx += weight.size(0)
+    else:
+        if not -weight.size(0) <= padding_idx < weight.size(0):
+            raise AssertionError("Padding_idx must be within num_embeddings")
+        padding_idx += weight.size(0) if padding_idx < 0 else 0
+    if max_norm is not None:
+        from ..autograd.modes import no_grad
+        input = input.contiguous()
+        with no_grad():
+            _torch("embedding_renorm_")(weight, input, max_norm, norm_type)
     return _torch("embedding")(weight, input, padding_idx, scale_grad_by_freq, sparse)
 
 
@@ -138,19 +150,30 @@ def _same_shape(input, target):
                       "ensure they have the same size." % (target.size(), input.size()), stacklevel=3)
 
 
+def _weighed(errors, input, weight, reduction):
+    if weight.size() != input.size():
+        raise ValueError("Weights and input must have the same size.")
+    errors = errors * weight
+    if reduction == "none":
+        return errors
+    if reduction not in ("sum", "mean"):
+        raise ValueError("Invalid reduction mode: %s. Expected one of 'none', 'mean', 'sum'." % reduction)
+    return _torch("sum")(errors) if reduction == "sum" else _torch("sum")(errors) / _torch("sum")(weight)
+
+
 def mse_loss(input, target, size_average=None, reduce=None, reduction="mean", weight=None):
-    if weight is not None:
-        missing("mse_loss(weight=...)")
     _same_shape(input, target)
     a, b = _torch("broadcast_tensors")([input, target])
+    if weight is not None:
+        return _weighed(_torch("pow")(a - b, 2), input, weight, reduction)
     return _nn("mse_loss")(a, b, _reduction(reduction))
 
 
 def l1_loss(input, target, size_average=None, reduce=None, reduction="mean", weight=None):
-    if weight is not None:
-        missing("l1_loss(weight=...)")
     _same_shape(input, target)
     a, b = _torch("broadcast_tensors")([input, target])
+    if weight is not None:
+        return _weighed(_torch("abs")(a - b), input, weight, reduction)
     return _nn("l1_loss")(a, b, _reduction(reduction))
 
 
@@ -169,10 +192,17 @@ def nll_loss(input, target, weight=None, size_average=None, ignore_index=-100, r
 
 
 def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=None, reduction="mean"):
+    if target.size() != input.size():
+        raise ValueError("Using a target size (%s) that is different to the input size (%s) is deprecated. Please ensure they have the same size." % (target.size(), input.size()))
+    if weight is not None:
+        from .. import broadcast_shapes
+        weight = weight.expand(broadcast_shapes(target.size(), weight.size()))
     return _nn("binary_cross_entropy")(input, target, weight, _reduction(reduction))
 
 
 def binary_cross_entropy_with_logits(input, target, weight=None, size_average=None, reduce=None, reduction="mean", pos_weight=None):
+    if target.size() != input.size():
+        raise ValueError("Target size (%s) must be the same as input size (%s)" % (target.size(), input.size()))
     return _torch("binary_cross_entropy_with_logits")(input, target, weight, pos_weight, _reduction(reduction))
 
 
@@ -338,6 +368,8 @@ def softmin(input, dim=None, _stacklevel=3, dtype=None):
 
 
 def gumbel_softmax(logits, tau=1, hard=False, eps=1e-10, dim=-1):
+    if eps != 1e-10:
+        warnings.warn("`eps` parameter is deprecated and has no effect.", stacklevel=2)
     gumbels = -_torch("empty_like")(logits, memory_format=_C.contiguous_format).exponential_().log()
     soft = ((logits + gumbels) / tau).softmax(dim)
     if not hard:
@@ -367,7 +399,9 @@ def alpha_dropout(input, p=0.5, training=False, inplace=False):
 
 
 def normalize(input, p=2.0, dim=1, eps=1e-12, out=None):
-    return input / input.norm(p, dim, keepdim=True).clamp_min(eps).expand_as(input)
+    if out is None:
+        return input / input.norm(p, dim, keepdim=True).clamp_min(eps).expand_as(input)
+    return _torch("div")(input, input.norm(p, dim, keepdim=True).clamp_min_(eps).expand_as(input), out=out)
 
 
 def cosine_similarity(x1, x2, dim=1, eps=1e-8):
@@ -419,6 +453,9 @@ def huber_loss(input, target, reduction="mean", delta=1.0, weight=None):
 
 
 def kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_target=False):
+    if reduction == "mean":
+        warnings.warn("reduction: 'mean' divides the total loss by both the batch size and the support size.'batchmean' divides only by the batch size, and aligns with the KL div math "
+                      "definition.'mean' will be changed to behave the same as 'batchmean' in the next major release.", stacklevel=2)
     if reduction == "batchmean":
         out = _torch("kl_div")(input, target, _reduction("sum"), log_target=log_target)
         return out / input.size()[0] if input.dim() != 0 else out
@@ -462,4 +499,22 @@ def gaussian_nll_loss(input, target, var, full=False, eps=1e-6, reduction="mean"
     return loss.mean() if reduction == "mean" else loss.sum() if reduction == "sum" else loss
 
 
-__getattr__ = attribute("torch.nn.functional")
+# Those that are operators just so, by where PyTorch has them; its names for the written-in-place ones too.
+_PLAIN = {"_nn": ["adaptive_max_pool2d_with_indices", "avg_pool3d", "fold"],
+          "_VariableFunctions": ["adaptive_max_pool1d_with_indices", "bilinear", "celu_", "channel_shuffle", "conv3d", "conv_tbc", "conv_transpose1d", "conv_transpose3d", "pdist",
+                                 "pixel_shuffle", "pixel_unshuffle", "relu_", "rrelu_", "selu_", "threshold_"]}
+_missing = attribute("torch.nn.functional")
+
+
+def __getattr__(name):
+    if name in _MORE:
+        from . import _rarer
+        return getattr(_rarer, name)
+    for place, names in _PLAIN.items():
+        if name in names and hasattr(getattr(_C, place), name):
+            return getattr(getattr(_C, place), name)
+    return _missing(name)
+
+
+_MORE = {"adaptive_avg_pool3d", "adaptive_max_pool1d", "adaptive_max_pool2d", "dropout3d", "feature_alpha_dropout", "local_response_norm", "lp_pool1d", "lp_pool2d", "max_pool3d",
+         "multi_margin_loss", "multilabel_margin_loss", "multilabel_soft_margin_loss", "rms_norm", "rrelu", "soft_margin_loss", "triplet_margin_with_distance_loss"}

@@ -10,7 +10,7 @@ from .module import Module
 from .parameter import Parameter
 
 
-class _Conv(Module):
+class _ConvNd(Module):
     dimensions = 2
     transposed = False
 
@@ -22,10 +22,16 @@ class _Conv(Module):
             raise ValueError("in_channels must be divisible by groups")
         if out_channels % groups != 0:
             raise ValueError("out_channels must be divisible by groups")
-        if padding_mode != "zeros" or isinstance(padding, str):
-            missing("%s(padding=%r, padding_mode=%r)" % (type(self).__name__, padding, padding_mode))
+        if isinstance(padding, str):
+            if padding not in ("same", "valid"):
+                raise ValueError("Invalid padding string %r, should be one of {'same', 'valid'}" % padding)
+            if padding == "same" and any(s != 1 for s in self._sizes(stride)):
+                raise ValueError("padding='same' is not supported for strided convolutions")
+        if padding_mode not in ("zeros", "reflect", "replicate", "circular"):
+            raise ValueError("padding_mode must be one of {'zeros', 'reflect', 'replicate', 'circular'}, but got padding_mode='%s'" % padding_mode)
         self.in_channels, self.out_channels, self.groups, self.padding_mode = in_channels, out_channels, groups, padding_mode
-        self.kernel_size, self.stride, self.padding, self.dilation = (self._sizes(v) for v in (kernel_size, stride, padding, dilation))
+        self.kernel_size, self.stride, self.dilation = (self._sizes(v) for v in (kernel_size, stride, dilation))
+        self.padding = padding if isinstance(padding, str) else self._sizes(padding)
         shape = (in_channels, out_channels // groups) if self.transposed else (out_channels, in_channels // groups)
         self.weight = Parameter(_empty(*shape, *self.kernel_size, device=device, dtype=dtype))
         if bias:
@@ -44,26 +50,39 @@ class _Conv(Module):
             if fan_in != 0:
                 init.uniform_(self.bias, -1 / math.sqrt(fan_in), 1 / math.sqrt(fan_in))
 
+    @property
+    def _reversed_padding_repeated_twice(self):
+        """As F.pad takes it: the last dimension first, before and after."""
+        if not isinstance(self.padding, str):
+            return [p for p in reversed(self.padding) for _ in range(2)]
+        if self.padding == "valid":
+            return [0] * (2 * self.dimensions)
+        totals = [d * (k - 1) for d, k in zip(reversed(self.dilation), reversed(self.kernel_size))]
+        return [part for total in totals for part in (total // 2, total - total // 2)]
+
     def forward(self, input):
-        return getattr(F, "conv%dd" % self.dimensions)(input, self.weight, self.bias, self.stride, self.padding, self.dilation, self.groups)
+        convolve, padding = getattr(F, "conv%dd" % self.dimensions), self.padding
+        if self.padding_mode != "zeros":
+            input, padding = F.pad(input, self._reversed_padding_repeated_twice, mode=self.padding_mode), self._sizes(0)
+        return convolve(input, self.weight, self.bias, self.stride, padding, self.dilation, self.groups)
 
     def extra_repr(self):
         text = "%s, %s, kernel_size=%s, stride=%s" % (self.in_channels, self.out_channels, self.kernel_size, self.stride)
-        for name, usual in (("padding", self._sizes(0)), ("dilation", self._sizes(1)), ("groups", 1)):
-            if getattr(self, name) != usual:
+        for name, usual in (("padding", self._sizes(0)), ("dilation", self._sizes(1)), ("output_padding", self._sizes(0)), ("groups", 1)):
+            if getattr(self, name, usual) != usual:
                 text += ", %s=%s" % (name, getattr(self, name))
-        return text + (", bias=False" if self.bias is None else "")
+        return text + (", bias=False" if self.bias is None else "") + ("" if self.padding_mode == "zeros" else ", padding_mode=%s" % self.padding_mode)
 
 
-class Conv1d(_Conv):
+class Conv1d(_ConvNd):
     dimensions = 1
 
 
-class Conv2d(_Conv):
+class Conv2d(_ConvNd):
     dimensions = 2
 
 
-class ConvTranspose2d(_Conv):
+class ConvTranspose2d(_ConvNd):
     transposed = True
 
     def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0, output_padding=0, groups=1, bias=True, dilation=1, padding_mode="zeros", device=None, dtype=None):
@@ -137,18 +156,6 @@ class AdaptiveAvgPool1d(Module):
         return "output_size=%s" % (self.output_size,)
 
 
-class ZeroPad2d(Module):
-    def __init__(self, padding):
-        super().__init__()
-        self.padding = (padding,) * 4 if isinstance(padding, int) else tuple(padding)
-
-    def forward(self, input):
-        return F.pad(input, self.padding, "constant", 0.0)
-
-    def extra_repr(self):
-        return "%s" % (self.padding,)
-
-
 class AdaptiveAvgPool2d(Module):
     def __init__(self, output_size):
         super().__init__()
@@ -161,29 +168,52 @@ class AdaptiveAvgPool2d(Module):
         return "output_size=%s" % (self.output_size,)
 
 
-class _BatchNorm(Module):
+class _NormBase(Module):
+    _version = 2
     dimensions = ()
 
-    def __init__(self, num_features, eps=1e-5, momentum=0.1, affine=True, track_running_stats=True, device=None, dtype=None):
+    def __init__(self, num_features, eps=1e-5, momentum=0.1, affine=True, track_running_stats=True, device=None, dtype=None, *, bias=True):
         super().__init__()
         self.num_features, self.eps, self.momentum, self.affine, self.track_running_stats = num_features, eps, momentum, affine, track_running_stats
-        for name in ("weight", "bias"):
-            self.register_parameter(name, Parameter(_empty(num_features, device=device, dtype=dtype)) if affine else None)
+        for name, wanted in (("weight", affine), ("bias", affine and bias)):
+            self.register_parameter(name, Parameter(_empty(num_features, device=device, dtype=dtype)) if wanted else None)
         functions = _C._VariableFunctions
         self.register_buffer("running_mean", functions.zeros(num_features, device=device, dtype=dtype) if track_running_stats else None)
         self.register_buffer("running_var", functions.ones(num_features, device=device, dtype=dtype) if track_running_stats else None)
-        self.register_buffer("num_batches_tracked", _C.tensor(0, dtype=_C.int64) if track_running_stats else None)
-        if track_running_stats:
+        self.register_buffer("num_batches_tracked", _C.tensor(0, dtype=_C.int64, device=device) if track_running_stats else None)
+        self.reset_parameters()
+
+    def reset_running_stats(self):
+        if self.track_running_stats:
             self.running_mean.zero_()
             self.running_var.fill_(1)
             self.num_batches_tracked.zero_()
-        if affine:
-            init.ones_(self.weight)
-            init.zeros_(self.bias)
 
-    def forward(self, input):
+    def reset_parameters(self):
+        self.reset_running_stats()
+        if self.affine:
+            init.ones_(self.weight)
+            if self.bias is not None:
+                init.zeros_(self.bias)
+
+    def _check_input_dim(self, input):
         if input.dim() not in self.dimensions:
             raise ValueError("expected %s input (got %dD input)" % (" or ".join("%dD" % d for d in self.dimensions), input.dim()))
+
+    def extra_repr(self):
+        return "%s, eps=%s, momentum=%s, affine=%s, bias=%s, track_running_stats=%s" % (self.num_features, self.eps, self.momentum, self.affine, self.bias is not None,
+                                                                                        self.track_running_stats)
+
+    def _load_from_state_dict(self, state_dict, prefix, local_metadata, *rest):
+        key = prefix + "num_batches_tracked"
+        if (local_metadata.get("version") or 1) < 2 and self.track_running_stats and key not in state_dict:
+            state_dict[key] = _C.tensor(0, dtype=_C.int64) if self.num_batches_tracked is None else self.num_batches_tracked
+        super()._load_from_state_dict(state_dict, prefix, local_metadata, *rest)
+
+
+class _BatchNorm(_NormBase):
+    def forward(self, input):
+        self._check_input_dim(input)
         factor = 0.0 if self.momentum is None else self.momentum
         if self.training and self.track_running_stats and self.num_batches_tracked is not None:
             self.num_batches_tracked.add_(1)
@@ -192,9 +222,6 @@ class _BatchNorm(Module):
         batch = self.training or (self.running_mean is None and self.running_var is None)
         tracked = not self.training or self.track_running_stats
         return F.batch_norm(input, self.running_mean if tracked else None, self.running_var if tracked else None, self.weight, self.bias, batch, factor, self.eps)
-
-    def extra_repr(self):
-        return "%s, eps=%s, momentum=%s, affine=%s, track_running_stats=%s" % (self.num_features, self.eps, self.momentum, self.affine, self.track_running_stats)
 
 
 class BatchNorm1d(_BatchNorm):
@@ -205,13 +232,16 @@ class BatchNorm2d(_BatchNorm):
     dimensions = (4,)
 
 
-class _InstanceNorm(_BatchNorm):
+class BatchNorm3d(_BatchNorm):
+    dimensions = (5,)
+
+
+class _InstanceNorm(_NormBase):
     def __init__(self, num_features, eps=1e-5, momentum=0.1, affine=False, track_running_stats=False, device=None, dtype=None):
         super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype)
 
     def forward(self, input):
-        if input.dim() not in self.dimensions:
-            raise ValueError("expected %s input (got %dD input)" % (" or ".join("%dD" % d for d in self.dimensions), input.dim()))
+        self._check_input_dim(input)
         given = input
         if input.dim() == min(self.dimensions):
             input = input.unsqueeze(0)
@@ -226,3 +256,7 @@ class InstanceNorm1d(_InstanceNorm):
 
 class InstanceNorm2d(_InstanceNorm):
     dimensions = (3, 4)
+
+
+class InstanceNorm3d(_InstanceNorm):
+    dimensions = (4, 5)

@@ -45,6 +45,10 @@ class Linear(Module):
         return "in_features=%s, out_features=%s, bias=%s" % (self.in_features, self.out_features, self.bias is not None)
 
 
+class NonDynamicallyQuantizableLinear(Linear):
+    """A linear layer by another name: attention's last one."""
+
+
 class Flatten(Module):
     def __init__(self, start_dim=1, end_dim=-1):
         super().__init__()
@@ -61,20 +65,26 @@ class Embedding(Module):
     def __init__(self, num_embeddings, embedding_dim, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, sparse=False, _weight=None, _freeze=False,
                  device=None, dtype=None):
         super().__init__()
-        if max_norm is not None or sparse:
-            missing("nn.Embedding(max_norm=... or sparse=True)")
+        if sparse:
+            missing("nn.Embedding(sparse=True)")
         if padding_idx is not None and padding_idx < 0:
             padding_idx += num_embeddings
         self.num_embeddings, self.embedding_dim, self.padding_idx, self.scale_grad_by_freq = num_embeddings, embedding_dim, padding_idx, scale_grad_by_freq
+        self.max_norm, self.norm_type, self.sparse = max_norm, norm_type, sparse
         if _weight is not None:
+            if list(_weight.shape) != [num_embeddings, embedding_dim]:
+                raise AssertionError("Shape of weight does not match num_embeddings and embedding_dim")
             self.weight = Parameter(_weight, requires_grad=not _freeze)
             return
         self.weight = Parameter(_empty(num_embeddings, embedding_dim, device=device, dtype=dtype), requires_grad=not _freeze)
+        self.reset_parameters()
+
+    def reset_parameters(self):
         init.normal_(self.weight)
-        if padding_idx is not None:
+        if self.padding_idx is not None:
             from ..autograd.modes import no_grad
             with no_grad():
-                self.weight[padding_idx].fill_(0)
+                self.weight[self.padding_idx].fill_(0)
 
     @classmethod
     def from_pretrained(cls, embeddings, freeze=True, padding_idx=None, **options):
@@ -83,10 +93,14 @@ class Embedding(Module):
         return cls(*embeddings.shape, padding_idx=padding_idx, _weight=embeddings, _freeze=freeze, **options)
 
     def forward(self, input):
-        return F.embedding(input, self.weight, self.padding_idx, scale_grad_by_freq=self.scale_grad_by_freq)
+        return F.embedding(input, self.weight, self.padding_idx, self.max_norm, self.norm_type, self.scale_grad_by_freq, self.sparse)
 
     def extra_repr(self):
-        return "%s, %s" % (self.num_embeddings, self.embedding_dim) + ("" if self.padding_idx is None else ", padding_idx=%s" % self.padding_idx)
+        text = "%s, %s" % (self.num_embeddings, self.embedding_dim)
+        for name, usual in (("padding_idx", None), ("max_norm", None), ("norm_type", 2), ("scale_grad_by_freq", False)):
+            if getattr(self, name) != usual:
+                text += ", %s=%s" % (name, getattr(self, name))
+        return text + (", sparse=True" if self.sparse else "")
 
 
 class LayerNorm(Module):
@@ -96,7 +110,10 @@ class LayerNorm(Module):
         self.eps, self.elementwise_affine = eps, elementwise_affine
         for name, wanted in (("weight", elementwise_affine), ("bias", elementwise_affine and bias)):
             self.register_parameter(name, Parameter(_empty(*self.normalized_shape, device=device, dtype=dtype)) if wanted else None)
-        if elementwise_affine:
+        self.reset_parameters()
+
+    def reset_parameters(self):
+        if self.elementwise_affine:
             init.ones_(self.weight)
             if self.bias is not None:
                 init.zeros_(self.bias)
@@ -105,7 +122,7 @@ class LayerNorm(Module):
         return F.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
 
     def extra_repr(self):
-        return "%s, eps=%s, elementwise_affine=%s" % (self.normalized_shape, self.eps, self.elementwise_affine)
+        return "%s, eps=%s, elementwise_affine=%s, bias=%s" % (self.normalized_shape, self.eps, self.elementwise_affine, self.bias is not None)
 
 
 class _Dropout(Module):
@@ -238,22 +255,26 @@ class PReLU(Module):
 
 
 class GroupNorm(Module):
-    def __init__(self, num_groups, num_channels, eps=1e-5, affine=True, device=None, dtype=None):
+    def __init__(self, num_groups, num_channels, eps=1e-5, affine=True, device=None, dtype=None, *, bias=True):
         super().__init__()
         if num_channels % num_groups != 0:
             raise ValueError("num_channels (%s) must be divisible by num_groups (%s)" % (num_channels, num_groups))
         self.num_groups, self.num_channels, self.eps, self.affine = num_groups, num_channels, eps, affine
-        for name in ("weight", "bias"):
-            self.register_parameter(name, Parameter(_empty(num_channels, device=device, dtype=dtype)) if affine else None)
-        if affine:
+        for name, wanted in (("weight", affine), ("bias", affine and bias)):
+            self.register_parameter(name, Parameter(_empty(num_channels, device=device, dtype=dtype)) if wanted else None)
+        self.reset_parameters()
+
+    def reset_parameters(self):
+        if self.affine:
             init.ones_(self.weight)
-            init.zeros_(self.bias)
+            if self.bias is not None:
+                init.zeros_(self.bias)
 
     def forward(self, input):
         return F.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
 
     def extra_repr(self):
-        return "%s, %s, eps=%s, affine=%s" % (self.num_groups, self.num_channels, self.eps, self.affine)
+        return "%s, %s, eps=%s, affine=%s, bias=%s" % (self.num_groups, self.num_channels, self.eps, self.affine, self.bias is not None)
 
 
 class Unflatten(Module):

@@ -1,71 +1,82 @@
 """The base of all modules."""
-from collections import OrderedDict, namedtuple
-
 from .. import _C
 from .._missing import missing
 from ..autograd.modes import no_grad
-from .parameter import Parameter
+from . import _calling
+from ._calling import Calling
+from ._state import State
+from .parameter import Buffer, Parameter
 
 _COLLECTIONS = ("_parameters", "_buffers", "_modules")
 
 
-class Module:
+def _typename(value):
+    from .. import typename
+    return typename(value)
+
+
+class Module(Calling, State):
+    call_super_init = False
+    dump_patches = False
+
     def __init__(self, *args, **kwargs):
-        if args or kwargs:
-            raise TypeError("%s.__init__() takes 1 positional argument but %d were given" % (type(self).__name__, 1 + len(args)))
+        if not self.call_super_init:
+            if kwargs:
+                raise TypeError("%s.__init__() got an unexpected keyword argument '%s'" % (type(self).__name__, next(iter(kwargs))))
+            if args:
+                raise TypeError("%s.__init__() takes 1 positional argument but %d were given" % (type(self).__name__, 1 + len(args)))
         own = self.__dict__
         own["training"] = True
-        own["_parameters"], own["_buffers"], own["_modules"] = {}, {}, {}
+        own["_parameters"], own["_buffers"] = {}, {}
         own["_non_persistent_buffers_set"] = set()
-        own["_forward_hooks"], own["_forward_pre_hooks"] = OrderedDict(), OrderedDict()
+        self._begin_hooks()
+        own["_modules"] = {}
+        if self.call_super_init:
+            super().__init__(*args, **kwargs)
+
+    def __setstate__(self, state):
+        self.__dict__.update(state)
+        self.__dict__.setdefault("_non_persistent_buffers_set", set())
+        self._begin_hooks()
 
     def forward(self, *input):
         raise NotImplementedError('Module [%s] is missing the required "forward" function' % type(self).__name__)
 
-    def __call__(self, *args, **kwargs):
-        _C._begin_module(self)
-        try:
-            for hook in tuple(self._forward_pre_hooks.values()):
-                changed = hook(self, args)
-                if changed is not None:
-                    args = changed if isinstance(changed, tuple) else (changed,)
-            result = self.forward(*args, **kwargs)
-            for hook in tuple(self._forward_hooks.values()):
-                changed = hook(self, args, result)
-                if changed is not None:
-                    result = changed
-            return result
-        finally:
-            _C._end_module()
-
     # ---- what a module holds
+
+    def _forget(self, name, *held):
+        for d in (self.__dict__, *(self.__dict__[h] for h in held)):
+            d.pop(name, None)
+        if "_buffers" in held:
+            self._non_persistent_buffers_set.discard(name)
 
     def __setattr__(self, name, value):
         own = self.__dict__
+        params, modules, buffers = (own.get(held) for held in ("_parameters", "_modules", "_buffers"))
         if isinstance(value, Parameter):
-            kind = "_parameters"
+            if params is None:
+                raise AttributeError("cannot assign parameters before Module.__init__() call")
+            self._forget(name, "_buffers", "_modules")
+            self.register_parameter(name, value)
+        elif params is not None and name in params:
+            if value is not None:
+                raise TypeError("cannot assign '%s' as parameter '%s' (torch.nn.Parameter or None expected)" % (_typename(value), name))
+            self.register_parameter(name, value)
         elif isinstance(value, Module):
-            kind = "_modules"
-        elif name in own.get("_buffers", ()) and (value is None or isinstance(value, _C.TensorBase)):
-            kind = "_buffers"
-        elif isinstance(value, _C.TensorBase) and getattr(value, "__dict__", {}).get("_is_buffer"):
-            return self.register_buffer(name, value, value.persistent)
+            if modules is None:
+                raise AttributeError("cannot assign module before Module.__init__() call")
+            self._forget(name, "_parameters", "_buffers")
+            modules[name] = _calling.registered(_calling.module_registration, self, name, value)
+        elif modules is not None and name in modules:
+            if value is not None:
+                raise TypeError("cannot assign '%s' as child module '%s' (torch.nn.Module or None expected)" % (_typename(value), name))
+            modules[name] = _calling.registered(_calling.module_registration, self, name, value)
+        elif isinstance(value, Buffer) or (buffers is not None and name in buffers):
+            if value is not None and not isinstance(value, _C.TensorBase):
+                raise TypeError("cannot assign '%s' as buffer '%s' (torch.nn.Buffer, torch.Tensor or None expected)" % (_typename(value), name))
+            self.register_buffer(name, value, value.persistent if isinstance(value, Buffer) else name not in self._non_persistent_buffers_set)
         else:
-            if name in own.get("_parameters", ()) and value is not None:
-                raise TypeError("cannot assign '%s' as parameter '%s' (torch.nn.Parameter or None expected)" % (type(value).__name__, name))
-            for held in ("_parameters", "_modules"):
-                if name in own.get(held, ()):
-                    own[held][name] = value  # None
-                    return None
-            return object.__setattr__(self, name, value)
-        if kind not in own:
-            raise AttributeError("cannot assign %s before Module.__init__() call" % ("parameters" if kind == "_parameters" else "module"))
-        for held in _COLLECTIONS:
-            if held != kind:
-                own[held].pop(name, None)
-        own.pop(name, None)
-        own[kind][name] = value
-        return None
+            object.__setattr__(self, name, value)
 
     def __getattr__(self, name):
         for held in _COLLECTIONS:
@@ -78,40 +89,97 @@ class Module:
         for held in _COLLECTIONS:
             if name in self.__dict__[held]:
                 del self.__dict__[held][name]
+                self._non_persistent_buffers_set.discard(name)
                 return
         object.__delattr__(self, name)
 
     def __dir__(self):
-        return sorted({*object.__dir__(self), *self._parameters, *self._buffers, *self._modules})
+        names = [*dir(type(self)), *self.__dict__, *self._parameters, *self._modules, *self._buffers]
+        return sorted(n for n in names if not n[0].isdigit())
+
+    def _check_name(self, kind, name, held, quoted):
+        if not isinstance(name, str):
+            raise TypeError("%s name should be a string. Got %s" % (kind, _typename(name)))
+        if hasattr(self, name) and name not in held and (kind == "module" or ("." not in name and name)):
+            raise KeyError("attribute '%s' already exists" % name)
+        if "." in name:
+            raise KeyError(quoted)
+        if not name:
+            raise KeyError('%s name can\'t be empty string ""' % kind)
 
     def register_parameter(self, name, param):
-        if param is None:
-            self._parameters[name] = None
-        else:
-            setattr(self, name, param)
+        if "_parameters" not in self.__dict__:
+            raise AttributeError("cannot assign parameter before Module.__init__() call")
+        self._check_name("parameter", name, self._parameters, 'parameter name can\'t contain "."')
+        if param is not None:
+            if not isinstance(param, Parameter):
+                raise TypeError("cannot assign '%s' object to parameter '%s' (torch.nn.Parameter or None required)" % (_typename(param), name))
+            if param.grad_fn is not None:
+                raise ValueError("Cannot assign non-leaf Tensor to parameter '%s'. Model parameters must be created explicitly. To express '%s' as a function of another Tensor, "
+                                 "compute the value in the forward() method." % (name, name))
+            param = _calling.registered(_calling.parameter_registration, self, name, param)
+        self._parameters[name] = param
 
     def register_buffer(self, name, tensor, persistent=True):
-        if hasattr(self, name) and name not in self._buffers:
-            raise KeyError("attribute '%s' already exists" % name)
-        self._buffers[name] = tensor
+        if "_buffers" not in self.__dict__:
+            raise AttributeError("cannot assign buffer before Module.__init__() call")
+        self._check_name("buffer", name, self._buffers, 'buffer name can\'t contain "."')
+        if tensor is not None and not isinstance(tensor, _C.TensorBase):
+            raise TypeError("cannot assign '%s' object to buffer '%s' (torch Tensor or None required)" % (_typename(tensor), name))
+        self._buffers[name] = _calling.registered(_calling.buffer_registration, self, name, tensor)
         (self._non_persistent_buffers_set.discard if persistent else self._non_persistent_buffers_set.add)(name)
 
     def add_module(self, name, module):
         if module is not None and not isinstance(module, Module):
-            raise TypeError("%s is not a Module subclass" % type(module).__name__)
-        self._modules[name] = module
+            raise TypeError("%s is not a Module subclass" % _typename(module))
+        self._check_name("module", name, self._modules, 'module name can\'t contain ".", got: %s' % name)
+        self._modules[name] = _calling.registered(_calling.module_registration, self, name, module)
 
-    register_module = add_module
+    def register_module(self, name, module):
+        self.add_module(name, module)
+
+    def _member(self, target):
+        """(the module that holds it, its name, it itself)"""
+        path, _, name = target.rpartition(".")
+        module = self.get_submodule(path)
+        if not hasattr(module, name):
+            raise AttributeError("%s has no attribute `%s`" % (module._get_name(), name))
+        return module, name, getattr(module, name)
 
     def get_submodule(self, target):
         module = self
         for part in target.split(".") if target else ():
+            if not hasattr(module, part):
+                raise AttributeError("%s has no attribute `%s`" % (module._get_name(), part))
             module = getattr(module, part)
+            if not isinstance(module, Module):
+                raise AttributeError("`%s` is not an nn.Module" % part)
         return module
 
-    def get_parameter(self, target):
+    def set_submodule(self, target, module, strict=False):
+        if target == "":
+            raise ValueError("Cannot set the submodule without a target name!")
+        if not isinstance(module, Module):
+            raise ValueError("`module` is not an nn.Module, found %s" % type(module))
         path, _, name = target.rpartition(".")
-        return self.get_submodule(path)._parameters[name]
+        parent = self.get_submodule(path)
+        if strict and not hasattr(parent, name):
+            raise AttributeError("%s has no attribute `%s`" % (parent._get_name(), name))
+        if hasattr(parent, name) and not isinstance(getattr(parent, name), Module):
+            raise AttributeError("`%s` is not an nn.Module" % name)
+        setattr(parent, name, module)
+
+    def get_parameter(self, target):
+        _, name, found = self._member(target)
+        if not isinstance(found, Parameter):
+            raise AttributeError("`%s` is not an nn.Parameter" % name)
+        return found
+
+    def get_buffer(self, target):
+        module, name, found = self._member(target)
+        if name not in module._buffers:
+            raise AttributeError("`%s` is not a buffer" % name)
+        return found
 
     def named_modules(self, memo=None, prefix="", remove_duplicate=True):
         memo = set() if memo is None else memo
@@ -139,23 +207,25 @@ class Module:
         for _, module in self.named_children():
             yield module
 
-    def _named_members(self, held, prefix, recurse):
+    def _named_members(self, get_members_fn, prefix="", recurse=True, remove_duplicate=True):
         seen = set()
-        for path, module in self.named_modules(prefix=prefix) if recurse else [(prefix, self)]:
-            for name, member in getattr(module, held).items():
-                if member is not None and id(member) not in seen:
+        for path, module in self.named_modules(prefix=prefix, remove_duplicate=remove_duplicate) if recurse else [(prefix, self)]:
+            for name, member in get_members_fn(module):
+                if member is None or id(member) in seen:
+                    continue
+                if remove_duplicate:
                     seen.add(id(member))
-                    yield path + ("." if path else "") + name, member
+                yield path + ("." if path else "") + name, member
 
     def named_parameters(self, prefix="", recurse=True, remove_duplicate=True):
-        return self._named_members("_parameters", prefix, recurse)
+        return self._named_members(lambda module: module._parameters.items(), prefix, recurse, remove_duplicate)
 
     def parameters(self, recurse=True):
         for _, p in self.named_parameters(recurse=recurse):
             yield p
 
     def named_buffers(self, prefix="", recurse=True, remove_duplicate=True):
-        return self._named_members("_buffers", prefix, recurse)
+        return self._named_members(lambda module: module._buffers.items(), prefix, recurse, remove_duplicate)
 
     def buffers(self, recurse=True):
         for _, b in self.named_buffers(recurse=recurse):
@@ -197,10 +267,11 @@ class Module:
     def to(self, *args, **kwargs):
         from .. import device as device_type
         from .. import dtype as dtype_type
-        device, dtype = kwargs.get("device"), kwargs.get("dtype")
-        blocking = kwargs.get("non_blocking", False)
+        from .. import memory_format as format_type
+        device, dtype, blocking = kwargs.get("device"), kwargs.get("dtype"), kwargs.get("non_blocking", False)
+        layout = kwargs.get("memory_format")
         for a in args:
-            if isinstance(a, (str, device_type)):
+            if isinstance(a, (str, int, device_type)) and not isinstance(a, bool):
                 device = a
             elif isinstance(a, dtype_type):
                 dtype = a
@@ -208,8 +279,12 @@ class Module:
                 device, dtype = a.device, a.dtype
             elif isinstance(a, bool):
                 blocking = a
+            elif isinstance(a, format_type):
+                layout = a
             elif a is not None:
                 missing("Module.to(%s)" % type(a).__name__)
+        if layout is not None:
+            missing("Module.to(memory_format=%s)" % layout)
         if dtype is not None and not (dtype.is_floating_point or dtype.is_complex):
             raise TypeError("nn.Module.to only accepts floating point or complex dtypes, but got desired dtype=%s" % dtype)
 
@@ -221,6 +296,19 @@ class Module:
                 options["dtype"] = dtype
             return t.to(**options)
         return self._apply(convert)
+
+    def type(self, dst_type):
+        return self._apply(lambda t: t.type(dst_type))
+
+    def half(self):
+        return self._apply(lambda t: t.half() if t.is_floating_point() else t)
+
+    def to_empty(self, *, device, recurse=True):
+        from .. import empty_like
+        return self._apply(lambda t: empty_like(t, device=device), recurse=recurse)
+
+    def share_memory(self):
+        return self._apply(lambda t: t.share_memory_())
 
     def float(self):
         return self._apply(lambda t: t.float() if t.is_floating_point() else t)
@@ -235,9 +323,11 @@ class Module:
         return self._apply(lambda t: t.cpu())
 
     def cuda(self, device=None):
-        missing("device cuda")
+        return self._apply(lambda t: t.cuda(device))
 
     def train(self, mode=True):
+        if not isinstance(mode, bool):
+            raise ValueError("training mode is expected to be boolean")
         self.training = mode
         for module in self.children():
             module.train(mode)
@@ -260,78 +350,16 @@ class Module:
                     p.grad.requires_grad_(False) if p.grad.grad_fn is None else p.grad.detach_()
                     p.grad.zero_()
 
-    def register_forward_hook(self, hook, **options):
-        return _Handle(self._forward_hooks, hook)
-
-    def register_forward_pre_hook(self, hook, **options):
-        return _Handle(self._forward_pre_hooks, hook)
-
-    def register_full_backward_hook(self, hook, prepend=False):
-        missing("Module.register_full_backward_hook")
-
-    def state_dict(self, *args, destination=None, prefix="", keep_vars=False):
-        out = OrderedDict() if destination is None else destination
-        for held in ("_parameters", "_buffers"):
-            for name, t in getattr(self, held).items():
-                if t is not None and name not in self._non_persistent_buffers_set:
-                    out[prefix + name] = t if keep_vars else t.detach()
-        for name, module in self._modules.items():
-            if module is not None:
-                module.state_dict(destination=out, prefix=prefix + name + ".", keep_vars=keep_vars)
-        return out
-
-    def load_state_dict(self, state_dict, strict=True, assign=False):
-        own = self.state_dict(keep_vars=True)
-        lacking = [k for k in own if k not in state_dict]
-        unknown = [k for k in state_dict if k not in own]
-        wrong = []
-        for name, t in own.items():
-            if name not in state_dict:
-                continue
-            given = state_dict[name]
-            if given.shape != t.shape:
-                wrong.append("size mismatch for %s: copying a param with shape %s from checkpoint, the shape in current model is %s." % (name, given.shape, t.shape))
-                continue
-            with no_grad():
-                t.copy_(given)
-        if strict and unknown:
-            wrong.insert(0, "Unexpected key(s) in state_dict: %s. " % ", ".join('"%s"' % k for k in unknown))
-        if strict and lacking:
-            wrong.insert(0, "Missing key(s) in state_dict: %s. " % ", ".join('"%s"' % k for k in lacking))
-        if wrong:
-            raise RuntimeError("Error(s) in loading state_dict for %s:\n\t%s" % (type(self).__name__, "\n\t".join(wrong)))
-        return _IncompatibleKeys(lacking, unknown)
-
     def extra_repr(self):
         return ""
 
+    def _get_name(self):
+        return type(self).__name__
+
     def __repr__(self):
-        lines = ["(%s): %s" % (name, repr(m).replace("\n", "\n  ")) for name, m in self._modules.items()]
         extra = self.extra_repr()
-        if not lines:
-            return "%s(%s)" % (type(self).__name__, extra)
-        return "%s(%s\n  %s\n)" % (type(self).__name__, extra, "\n  ".join(lines))
-
-
-class _IncompatibleKeys(namedtuple("IncompatibleKeys", ["missing_keys", "unexpected_keys"])):
-    def __repr__(self):
-        return super().__repr__() if self.missing_keys or self.unexpected_keys else "<All keys matched successfully>"
-
-    __str__ = __repr__
-
-
-class _Handle:
-    """Takes a hook away again."""
-
-    def __init__(self, hooks, hook):
-        self._hooks = hooks
-        hooks[id(self)] = hook
-
-    def remove(self):
-        self._hooks.pop(id(self), None)
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *error):
-        self.remove()
+        extra = extra.split("\n") if extra else []
+        lines = ["(%s): %s" % (name, repr(m).replace("\n", "\n  ")) for name, m in self._modules.items()]
+        if len(extra) == 1 and not lines:
+            return "%s(%s)" % (self._get_name(), extra[0])
+        return "%s(%s)" % (self._get_name(), "\n  " + "\n  ".join(extra + lines) + "\n" if extra or lines else "")

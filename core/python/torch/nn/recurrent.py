@@ -7,6 +7,7 @@ from . import init
 from .layers import _empty
 from .module import Module
 from .parameter import Parameter
+from .utils.rnn import PackedSequence
 
 _GATES = {"RNN_TANH": 1, "RNN_RELU": 1, "LSTM": 4, "GRU": 3}
 
@@ -68,7 +69,9 @@ class RNNBase(Module):
     def _check(self, input, states, names):
         if input.size(-1) != self.input_size:
             raise RuntimeError("input.size(-1) must be equal to input_size. Expected %d, got %d" % (self.input_size, input.size(-1)))
-        batch = input.size(0) if self.batch_first else input.size(1)
+        self._check_states(states, input.size(0) if self.batch_first else input.size(1), names)
+
+    def _check_states(self, states, batch, names):
         expected = (self.num_layers * (2 if self.bidirectional else 1), batch, self.hidden_size)
         for h, name in zip(states, names):
             if tuple(h.size()) != expected:
@@ -79,14 +82,32 @@ class RNNBase(Module):
 
     def _batched(self, input):
         """(the input with a batch, the dimension that was added or None)"""
-        if not isinstance(input, _C.TensorBase):
-            missing("packed sequences")
         if input.dim() not in (2, 3):
             raise ValueError("%s: Expected input to be 2D or 3D, got %dD instead" % (type(self).__name__, input.dim()))
         if input.dim() == 3:
             return input, None
         dim = 0 if self.batch_first else 1
         return input.unsqueeze(dim), dim
+
+    def permute_hidden(self, hx, permutation):
+        if permutation is None:
+            return hx
+        return tuple(h.index_select(1, permutation) for h in hx) if isinstance(hx, tuple) else hx.index_select(1, permutation)
+
+    def _packed(self, function, packed, hx):
+        """(a packed sequence, what stays at the end), of a packed sequence."""
+        input, batch_sizes, order, back = packed
+        if hx is None:
+            hx = self._begin(input, batch_sizes[0])
+        else:
+            hx = self.permute_hidden(hx, order)
+        if not isinstance(hx, tuple):
+            if input.size(-1) != self.input_size:
+                raise RuntimeError("input.size(-1) must be equal to input_size. Expected %d, got %d" % (self.input_size, input.size(-1)))
+            self._check_states([hx], int(batch_sizes[0]), ["hidden"])
+        output, *hidden = function(input, batch_sizes, hx, self._flat_weights, self.bias, self.num_layers, self.dropout, self.training, self.bidirectional)
+        hidden = tuple(hidden) if len(hidden) > 1 else hidden[0]
+        return PackedSequence(output, batch_sizes, order, back), self.permute_hidden(hidden, back)
 
     def extra_repr(self):
         text = "%s, %s" % (self.input_size, self.hidden_size)
@@ -97,7 +118,12 @@ class RNNBase(Module):
 
 
 class _OneState(RNNBase):
+    def _begin(self, input, batch):
+        return self._zeros(input, batch)
+
     def forward(self, input, hx=None):
+        if isinstance(input, PackedSequence):
+            return self._packed(self._function(), input, hx)
         input, added = self._batched(input)
         if hx is None:
             hx = self._zeros(input, input.size(0) if self.batch_first else input.size(1))
@@ -137,7 +163,12 @@ class LSTM(RNNBase):
     def __init__(self, *args, **kwargs):
         super().__init__("LSTM", *args, **kwargs)
 
+    def _begin(self, input, batch):
+        return self._zeros(input, batch), self._zeros(input, batch)
+
     def forward(self, input, hx=None):
+        if isinstance(input, PackedSequence):
+            return self._packed(_C._VariableFunctions.lstm, input, hx)
         input, added = self._batched(input)
         if hx is None:
             batch = input.size(0) if self.batch_first else input.size(1)

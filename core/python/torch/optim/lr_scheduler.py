@@ -1,25 +1,64 @@
 """Learning rates over time. Numbers alone: no operator runs."""
 import bisect
 import math
+import warnings
 from collections import Counter
 
+from .. import _C
 from .._missing import attribute
+from .optimizer import Optimizer
+
+
+_EPOCH = ("The epoch parameter in `scheduler.step()` was not necessary and is being deprecated where possible. Please use `scheduler.step()` to step the scheduler. During the "
+          "deprecation, if epoch is different from None, the closed form is used instead of the new chainable form, where available. Please open an issue if you are unable to "
+          "replicate your use case: https://github.com/pytorch/pytorch/issues/new/choose.")
+
+
+def _check_optimizer(optimizer):
+    if not isinstance(optimizer, Optimizer):
+        raise TypeError("%s is not an Optimizer" % type(optimizer).__name__)
 
 
 class LRScheduler:
     def __init__(self, optimizer, last_epoch=-1):
-        self.optimizer, self.last_epoch = optimizer, last_epoch
-        for group in optimizer.param_groups:
-            group.setdefault("initial_lr", group["lr"])
+        _check_optimizer(optimizer)
+        self.optimizer = optimizer
+        for i, group in enumerate(optimizer.param_groups):
+            if last_epoch == -1:
+                group.setdefault("initial_lr", group["lr"])
+            elif "initial_lr" not in group:
+                raise KeyError("param 'initial_lr' is not specified in param_groups[%d] when resuming scheduler with last_epoch >= 0.\nThis typically happens when:\n1. You're trying to "
+                               "resume training from a checkpoint but haven't properly loaded the optimizer state\n2. You're using last_epoch >= 0 for a fresh training run (not "
+                               "recommended)" % i)
         self.base_lrs = [group["initial_lr"] for group in optimizer.param_groups]
-        self._step_count = 0
+        self.last_epoch = last_epoch
+        self._initial_step()
+
+    def _initial_step(self):
+        self._step_count, self._is_initial, self._get_lr_called_within_step = 0, False, False  # the latter two: in PyTorch's states
+        self.optimizer._opt_called = getattr(self.optimizer, "_opt_called", False)
         self.step()
 
     def get_last_lr(self):
+        return self._last_lr
+
+    def get_lr(self):
+        raise NotImplementedError
+
+    def _rates(self):
         return [group["lr"] for group in self.optimizer.param_groups]
 
     def step(self, epoch=None):
+        if self._step_count == 1 and not self.optimizer._opt_called:
+            warnings.warn("Detected call of `lr_scheduler.step()` before `optimizer.step()`. In PyTorch 1.1.0 and later, you should call them in the opposite order: `optimizer.step()` "
+                          "before `lr_scheduler.step()`.  Failure to do this will result in PyTorch skipping the first value of the learning rate schedule. See more details at "
+                          "https://pytorch.org/docs/stable/optim.html#how-to-adjust-learning-rate", stacklevel=2)
         self._step_count += 1
+        if epoch is not None:
+            warnings.warn(_EPOCH, stacklevel=2)
+        self._update_lr(epoch)
+
+    def _update_lr(self, epoch=None):
         if epoch is None:
             self.last_epoch += 1
             rates = self.get_lr()
@@ -27,14 +66,30 @@ class LRScheduler:
             self.last_epoch = epoch
             rates = self._get_closed_form_lr() if hasattr(self, "_get_closed_form_lr") else self.get_lr()
         for group, lr in zip(self.optimizer.param_groups, rates):
-            group["lr"] = lr
-        self._last_lr = self.get_last_lr()
+            _set(group, lr)
+        self._last_lr = self._rates()
 
     def state_dict(self):
         return {k: v for k, v in self.__dict__.items() if k != "optimizer"}
 
     def load_state_dict(self, state_dict):
         self.__dict__.update(state_dict)
+
+
+def _set(group, lr):
+    if isinstance(group["lr"], _C.TensorBase):
+        group["lr"].fill_(lr)
+    else:
+        group["lr"] = lr
+
+
+def _each_group(name, optimizer, value):
+    """One value for each group of the optimizer."""
+    if not isinstance(value, (list, tuple)):
+        return [value] * len(optimizer.param_groups)
+    if len(value) != len(optimizer.param_groups):
+        raise ValueError("%s must have the same length as optimizer.param_groups. %s has %d values, param_groups has %d." % (name, name, len(value), len(optimizer.param_groups)))
+    return list(value)
 
 
 _LRScheduler = LRScheduler
@@ -46,8 +101,11 @@ class StepLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self):
-        now = self.get_last_lr()
+        now = self._rates()
         return now if self.last_epoch == 0 or self.last_epoch % self.step_size else [lr * self.gamma for lr in now]
+
+    def _get_closed_form_lr(self):
+        return [base * self.gamma ** (self.last_epoch // self.step_size) for base in self.base_lrs]
 
 
 class MultiStepLR(LRScheduler):
@@ -56,8 +114,12 @@ class MultiStepLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self):
-        now = self.get_last_lr()
+        now = self._rates()
         return [lr * self.gamma ** self.milestones[self.last_epoch] for lr in now] if self.last_epoch in self.milestones else now
+
+    def _get_closed_form_lr(self):
+        done = bisect.bisect_right(sorted(self.milestones.elements()), self.last_epoch)
+        return [base * self.gamma ** done for base in self.base_lrs]
 
 
 class ConstantLR(LRScheduler):
@@ -68,10 +130,13 @@ class ConstantLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self):
-        now = self.get_last_lr()
+        now = self._rates()
         if self.last_epoch == 0:
             return [lr * self.factor for lr in now]
         return now if self.last_epoch != self.total_iters else [lr * (1.0 / self.factor) for lr in now]
+
+    def _get_closed_form_lr(self):
+        return [base * (self.factor + (self.last_epoch >= self.total_iters) * (1 - self.factor)) for base in self.base_lrs]
 
 
 class LinearLR(LRScheduler):
@@ -84,12 +149,16 @@ class LinearLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self):
-        now, way = self.get_last_lr(), self.end_factor - self.start_factor
+        now, way = self._rates(), self.end_factor - self.start_factor
         if self.last_epoch == 0:
             return [lr * self.start_factor for lr in now]
         if self.last_epoch > self.total_iters:
             return now
         return [lr * (1.0 + way / (self.total_iters * self.start_factor + (self.last_epoch - 1) * way)) for lr in now]
+
+    def _get_closed_form_lr(self):
+        part = min(self.total_iters, self.last_epoch) / self.total_iters
+        return [base * (self.start_factor + (self.end_factor - self.start_factor) * part) for base in self.base_lrs]
 
 
 class ExponentialLR(LRScheduler):
@@ -98,13 +167,25 @@ class ExponentialLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self):
-        return self.get_last_lr() if self.last_epoch == 0 else [lr * self.gamma for lr in self.get_last_lr()]
+        return self._rates() if self.last_epoch == 0 else [lr * self.gamma for lr in self._rates()]
+
+    def _get_closed_form_lr(self):
+        return [base * self.gamma ** self.last_epoch for base in self.base_lrs]
 
 
 class LambdaLR(LRScheduler):
     def __init__(self, optimizer, lr_lambda, last_epoch=-1):
         self.lr_lambdas = list(lr_lambda) if isinstance(lr_lambda, (list, tuple)) else [lr_lambda] * len(optimizer.param_groups)
+        if len(self.lr_lambdas) != len(optimizer.param_groups):
+            raise ValueError("Expected %d lr_lambdas, but got %d" % (len(optimizer.param_groups), len(self.lr_lambdas)))
         super().__init__(optimizer, last_epoch)
+
+    def state_dict(self):
+        """Functions aren't kept."""
+        return {**super().state_dict(), "lr_lambdas": [None] * len(self.lr_lambdas)}
+
+    def load_state_dict(self, state_dict):
+        self.__dict__.update((k, v) for k, v in state_dict.items() if k != "lr_lambdas")
 
     def get_lr(self):
         return [base * f(self.last_epoch) for base, f in zip(self.base_lrs, self.lr_lambdas)]
@@ -112,7 +193,7 @@ class LambdaLR(LRScheduler):
 
 class MultiplicativeLR(LambdaLR):
     def get_lr(self):
-        now = self.get_last_lr()
+        now = self._rates()
         return [lr * f(self.last_epoch) for lr, f in zip(now, self.lr_lambdas)] if self.last_epoch > 0 else now
 
 
@@ -122,11 +203,15 @@ class PolynomialLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self):
-        now = self.get_last_lr()
+        now = self._rates()
         if self.last_epoch == 0 or self.last_epoch > self.total_iters:
             return now
         factor = ((1.0 - self.last_epoch / self.total_iters) / (1.0 - (self.last_epoch - 1) / self.total_iters)) ** self.power
         return [lr * factor for lr in now]
+
+    def _get_closed_form_lr(self):
+        part = min(self.total_iters, self.last_epoch) / self.total_iters
+        return [base * (1.0 - part) ** self.power for base in self.base_lrs]
 
 
 class CosineAnnealingLR(LRScheduler):
@@ -135,7 +220,7 @@ class CosineAnnealingLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self):
-        now = self.get_last_lr()
+        now = self._rates()
         if self.last_epoch == 0:
             return now
         if self._step_count == 1 and self.last_epoch > 0:
@@ -144,6 +229,9 @@ class CosineAnnealingLR(LRScheduler):
             return [lr + (base - self.eta_min) * (1 - math.cos(math.pi / self.T_max)) / 2 for lr, base in zip(now, self.base_lrs)]
         factor = (1 + math.cos(math.pi * self.last_epoch / self.T_max)) / (1 + math.cos(math.pi * (self.last_epoch - 1) / self.T_max))
         return [factor * (lr - self.eta_min) + self.eta_min for lr in now]
+
+    def _get_closed_form_lr(self):
+        return [self.eta_min + (base - self.eta_min) * (1 + math.cos(math.pi * self.last_epoch / self.T_max)) / 2 for base in self.base_lrs]
 
 
 class CosineAnnealingWarmRestarts(LRScheduler):
@@ -177,7 +265,8 @@ class CosineAnnealingWarmRestarts(LRScheduler):
             self.T_i, self.T_cur = self.T_0, epoch
         self.last_epoch = math.floor(epoch)
         for group, lr in zip(self.optimizer.param_groups, self.get_lr()):
-            group["lr"] = lr
+            _set(group, lr)
+        self._last_lr = self._rates()
 
 
 class OneCycleLR(LRScheduler):
@@ -202,15 +291,9 @@ class OneCycleLR(LRScheduler):
                 group["initial_lr"] = top / div_factor
                 group["max_lr"], group["min_lr"] = top, group["initial_lr"] / final_div_factor
                 if cycle_momentum:
-                    self._set_momentum(group, max_momentum)
+                    _set_momentum(group, max_momentum)
                     group["max_momentum"], group["base_momentum"] = max_momentum, base_momentum
         super().__init__(optimizer, last_epoch)
-
-    def _set_momentum(self, group, value):
-        if "betas" in group:
-            group["betas"] = (value, *group["betas"][1:])
-        else:
-            group["momentum"] = value
 
     def _between(self, a, b, part):
         return b + (a - b) / 2.0 * (math.cos(math.pi * part) + 1) if self._cosine else (b - a) * part + a
@@ -227,50 +310,154 @@ class OneCycleLR(LRScheduler):
                     part = (step - start) / (end - start)
                     rates.append(self._between(group[low], group[high], part))
                     if self.cycle_momentum:
-                        self._set_momentum(group, self._between(group[first], group[second], part))
+                        _set_momentum(group, self._between(group[first], group[second], part))
                     break
                 start = end
         return rates
 
 
-class SequentialLR(LRScheduler):
+class _OfSchedulers(LRScheduler):
+    """Its state is that of several."""
+
+    def _check(self, optimizer, schedulers):
+        for i, scheduler in enumerate(schedulers):
+            if isinstance(scheduler, ReduceLROnPlateau):
+                raise ValueError("%s does not support `ReduceLROnPlateau` scheduler as it requires additional kwargs to be specified when calling `step`, but got one at index %d in the "
+                                 "given schedulers sequence." % (type(self).__name__, i))
+            if optimizer != scheduler.optimizer:
+                raise ValueError("%s expects all schedulers to belong to the same optimizer, but got scheduler %s at index %d has %s, which is different from %s."
+                                 % (type(self).__name__, type(scheduler).__name__, i, scheduler.optimizer, type(optimizer).__name__))
+        self._schedulers, self.optimizer = schedulers, optimizer
+
+    def state_dict(self):
+        return {**{k: v for k, v in self.__dict__.items() if k != "optimizer"}, "_schedulers": [s.state_dict() for s in self._schedulers]}
+
+    def load_state_dict(self, state_dict):
+        self.__dict__.update((k, v) for k, v in state_dict.items() if k != "_schedulers")
+        for scheduler, state in zip(self._schedulers, state_dict["_schedulers"]):
+            scheduler.load_state_dict(state)
+
+
+class SequentialLR(_OfSchedulers):
     def __init__(self, optimizer, schedulers, milestones, last_epoch=-1):
-        self._schedulers, self._milestones, self.optimizer = schedulers, milestones, optimizer
-        self.last_epoch = last_epoch + 1
+        if len(schedulers) < 1:
+            raise ValueError("SequentialLR expects at least one scheduler to be chained, but got no scheduler.")
+        self._check(optimizer, schedulers)
+        if len(milestones) != len(schedulers) - 1:
+            raise ValueError("Sequential Schedulers expects number of schedulers provided to be one more than the number of milestone points, but got number of schedulers %d and the "
+                             "number of milestones to be equal to %d" % (len(schedulers), len(milestones)))
+        self._milestones, self.last_epoch = milestones, last_epoch + 1
         for group in optimizer.param_groups:
-            group["lr"] = group["initial_lr"]
-        for scheduler in schedulers:
+            _set(group, group["initial_lr"])
+        self.recursive_undo(self)
+        first = schedulers[bisect.bisect_right(milestones, 0)]
+        first._initial_step()
+        self._last_lr = first.get_last_lr()
+
+    def recursive_undo(self, scheduler):
+        if hasattr(scheduler, "_schedulers"):
+            for one in scheduler._schedulers:
+                self.recursive_undo(one)
+        else:
             scheduler.last_epoch -= 1
-        schedulers[0].step()
 
     def step(self):
         self.last_epoch += 1
         at = bisect.bisect_right(self._milestones, self.last_epoch)
+        scheduler = self._schedulers[at]
         if at > 0 and self._milestones[at - 1] == self.last_epoch:
-            self._schedulers[at].step(0)
+            scheduler._update_lr(0)
         else:
-            self._schedulers[at].step()
+            scheduler.step()
+        self._last_lr = scheduler.get_last_lr()
 
 
-class ChainedScheduler(LRScheduler):
+class ChainedScheduler(_OfSchedulers):
     def __init__(self, schedulers, optimizer=None):
-        self._schedulers, self.optimizer = schedulers, optimizer or schedulers[0].optimizer
+        if len(schedulers) < 1:
+            raise ValueError("ChainedScheduler expects at least one scheduler to be chained, but got no scheduler.")
+        self._check(optimizer or schedulers[0].optimizer, schedulers)
+        self._last_lr = self._rates()
 
     def step(self):
         for scheduler in self._schedulers:
             scheduler.step()
+        self._last_lr = self._rates()
+
+
+class CyclicLR(LRScheduler):
+    def __init__(self, optimizer, base_lr, max_lr, step_size_up=2000, step_size_down=None, mode="triangular", gamma=1.0, scale_fn=None, scale_mode="cycle", cycle_momentum=True,
+                 base_momentum=0.8, max_momentum=0.9, last_epoch=-1):
+        _check_optimizer(optimizer)
+        self.optimizer = optimizer
+        base_lrs = _each_group("base_lr", optimizer, base_lr)
+        if last_epoch == -1:
+            for lr, group in zip(base_lrs, optimizer.param_groups):
+                _set(group, lr)
+        self.max_lrs = _each_group("max_lr", optimizer, max_lr)
+        step_size_down = float(step_size_up if step_size_down is None else step_size_down)
+        self.total_size = float(step_size_up) + step_size_down
+        self.step_ratio = step_size_up / self.total_size
+        if mode not in ("triangular", "triangular2", "exp_range") and scale_fn is None:
+            raise ValueError("mode is invalid and scale_fn is None")
+        self.mode, self.gamma, self._scale_fn_custom = mode, gamma, scale_fn
+        self.scale_mode = scale_mode if scale_fn is not None else "iterations" if mode == "exp_range" else "cycle"
+        self.cycle_momentum = cycle_momentum
+        if cycle_momentum:
+            if "momentum" not in optimizer.defaults and "betas" not in optimizer.defaults:
+                raise ValueError("optimizer must support momentum or beta1 with `cycle_momentum` option enabled")
+            self.base_momentums = _each_group("base_momentum", optimizer, base_momentum)
+            self.max_momentums = _each_group("max_momentum", optimizer, max_momentum)
+            if last_epoch == -1:
+                for high, low, group in zip(self.max_momentums, self.base_momentums, optimizer.param_groups):
+                    _set_momentum(group, high)
+                    group["max_momentum"], group["base_momentum"] = high, low
+        super().__init__(optimizer, last_epoch)
+        self.base_lrs = base_lrs
+
+    def scale_fn(self, x):
+        if self._scale_fn_custom is not None:
+            return self._scale_fn_custom(x)
+        return 1.0 if self.mode == "triangular" else 1 / (2.0 ** (x - 1)) if self.mode == "triangular2" else self.gamma ** x
+
+    def get_lr(self):
+        cycle = math.floor(1 + self.last_epoch / self.total_size)
+        x = 1.0 + self.last_epoch / self.total_size - cycle
+        part = x / self.step_ratio if x <= self.step_ratio else (x - 1) / (self.step_ratio - 1)
+        scale = self.scale_fn(cycle if self.scale_mode == "cycle" else self.last_epoch)
+        if self.cycle_momentum:
+            for low, high, group in zip(self.base_momentums, self.max_momentums, self.optimizer.param_groups):
+                _set_momentum(group, high - (high - low) * part * scale)
+        return [low + (high - low) * part * scale for low, high in zip(self.base_lrs, self.max_lrs)]
+
+
+def _set_momentum(group, value):
+    if "betas" in group:
+        group["betas"] = (value, *group["betas"][1:])
+    else:
+        group["momentum"] = value
 
 
 class ReduceLROnPlateau(LRScheduler):
     def __init__(self, optimizer, mode="min", factor=0.1, patience=10, threshold=1e-4, threshold_mode="rel", cooldown=0, min_lr=0, eps=1e-8):
         if factor >= 1.0:
             raise ValueError("Factor should be < 1.0.")
+        _check_optimizer(optimizer)
         if mode not in ("min", "max"):
             raise ValueError("mode %s is unknown!" % mode)
+        if threshold_mode not in ("rel", "abs"):
+            raise ValueError("threshold mode %s is unknown!" % threshold_mode)
         self.optimizer, self.mode, self.factor, self.patience, self.threshold, self.threshold_mode = optimizer, mode, factor, patience, threshold, threshold_mode
         self.cooldown, self.eps, self.last_epoch = cooldown, eps, 0
         self.min_lrs = list(min_lr) if isinstance(min_lr, (list, tuple)) else [min_lr] * len(optimizer.param_groups)
-        self.best, self.num_bad_epochs, self.cooldown_counter = math.inf if mode == "min" else -math.inf, 0, 0
+        self.mode_worse = math.inf if mode == "min" else -math.inf
+        self._last_lr = self._rates()
+        self._reset()
+
+    def _reset(self):
+        self.best, self.num_bad_epochs, self.cooldown_counter = self.mode_worse, 0, 0
+
+    in_cooldown = property(lambda self: self.cooldown_counter > 0)
 
     def is_better(self, a, best):
         if self.threshold_mode == "rel":
@@ -289,10 +476,11 @@ class ReduceLROnPlateau(LRScheduler):
             self.num_bad_epochs = 0
         if self.num_bad_epochs > self.patience:
             for group, least in zip(self.optimizer.param_groups, self.min_lrs):
-                new = max(group["lr"] * self.factor, least)
-                if group["lr"] - new > self.eps:
-                    group["lr"] = new
+                new = max(float(group["lr"]) * self.factor, least)
+                if float(group["lr"]) - new > self.eps:
+                    _set(group, new)
             self.cooldown_counter, self.num_bad_epochs = self.cooldown, 0
+        self._last_lr = self._rates()
 
 
 __getattr__ = attribute("torch.optim.lr_scheduler")

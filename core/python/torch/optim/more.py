@@ -19,11 +19,14 @@ def _not_negative(**values):
 
 
 class _Loop(Optimizer):
-    """States are all made before the first update."""
+    """States are all made before the first update. `order`: where PyTorch's has the options that all have, if not at the end."""
+    order = ()
 
     def __init__(self, params, options, more):
         only_loops(type(self).__name__, more)
-        super().__init__(params, dict(options, foreach=None, maximize=more.get("maximize", False), differentiable=False, capturable=False))
+        given = dict(options, foreach=None, maximize=more.get("maximize", False), differentiable=False, capturable=False, fused=None)
+        order = self.order or (*options, "foreach", "maximize", "differentiable", "capturable")
+        super().__init__(params, {name: given[name] for name in order})
 
     @without_grad
     def step(self, closure=None):
@@ -39,6 +42,8 @@ class _Loop(Optimizer):
 
 
 class RMSprop(_Loop):
+    order = tuple("lr momentum alpha eps centered weight_decay capturable foreach maximize differentiable".split())
+
     def __init__(self, params, lr=1e-2, alpha=0.99, eps=1e-8, weight_decay=0, momentum=0, centered=False, **more):
         _not_negative(learning_rate=lr, epsilon=eps, momentum=momentum, weight_decay=weight_decay, alpha=alpha)
         super().__init__(params, dict(lr=lr, alpha=alpha, eps=eps, weight_decay=weight_decay, momentum=momentum, centered=centered), more)
@@ -73,6 +78,8 @@ class RMSprop(_Loop):
 
 
 class Adagrad(_Loop):
+    order = tuple("lr lr_decay eps weight_decay initial_accumulator_value foreach maximize differentiable fused".split())
+
     def __init__(self, params, lr=1e-2, lr_decay=0, weight_decay=0, initial_accumulator_value=0, eps=1e-10, **more):
         _not_negative(learning_rate=lr, lr_decay=lr_decay, weight_decay=weight_decay, initial_accumulator_value=initial_accumulator_value, epsilon=eps)
         super().__init__(params, dict(lr=lr, lr_decay=lr_decay, eps=eps, weight_decay=weight_decay, initial_accumulator_value=initial_accumulator_value), more)
@@ -93,6 +100,8 @@ class Adagrad(_Loop):
 
 
 class Adadelta(_Loop):
+    order = tuple("lr rho eps weight_decay maximize capturable foreach differentiable".split())
+
     def __init__(self, params, lr=1.0, rho=0.9, eps=1e-6, weight_decay=0, **more):
         _not_negative(learning_rate=lr, rho=rho, epsilon=eps, weight_decay=weight_decay)
         super().__init__(params, dict(lr=lr, rho=rho, eps=eps, weight_decay=weight_decay), more)
@@ -134,6 +143,8 @@ class Adamax(_Loop):
 
 
 class NAdam(_Loop):
+    order = tuple("lr betas eps weight_decay momentum_decay decoupled_weight_decay maximize foreach capturable differentiable".split())
+
     def __init__(self, params, lr=2e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0, momentum_decay=4e-3, decoupled_weight_decay=False, **more):
         _not_negative(learning_rate=lr, epsilon=eps, weight_decay=weight_decay, momentum_decay=momentum_decay)
         super().__init__(params, dict(lr=lr, betas=betas, eps=eps, weight_decay=weight_decay, momentum_decay=momentum_decay, decoupled_weight_decay=decoupled_weight_decay), more)
@@ -164,6 +175,8 @@ class NAdam(_Loop):
 
 
 class RAdam(_Loop):
+    order = tuple("lr betas eps weight_decay maximize foreach capturable decoupled_weight_decay differentiable".split())
+
     def __init__(self, params, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0, decoupled_weight_decay=False, **more):
         _not_negative(learning_rate=lr, epsilon=eps, weight_decay=weight_decay)
         super().__init__(params, dict(lr=lr, betas=betas, eps=eps, weight_decay=weight_decay, decoupled_weight_decay=decoupled_weight_decay), more)
@@ -193,3 +206,62 @@ class RAdam(_Loop):
             p.add_(corrected * lr * adapted * rectified, alpha=-1.0)
         else:
             p.add_(corrected * lr, alpha=-1.0)
+
+
+class ASGD(_Loop):
+    def __init__(self, params, lr=1e-2, lambd=1e-4, alpha=0.75, t0=1e6, weight_decay=0, **more):
+        if not 0.0 <= lr:
+            raise ValueError("Invalid learning rate: %s" % lr)
+        if not 0.0 <= weight_decay:
+            raise ValueError("Invalid weight_decay value: %s" % weight_decay)
+        super().__init__(params, dict(lr=lr, lambd=lambd, alpha=alpha, t0=t0, weight_decay=weight_decay), more)
+
+    def _begin(self, p, state, group):
+        functions = _C._VariableFunctions
+        state["step"] = _zero(True)
+        state["eta"] = _C._as_tensor(group["lr"], _C.float32, None).clone().detach()
+        state["mu"] = functions.ones((), dtype=_C.float32)
+        state["ax"] = _zeros_like(p)
+
+    def _update(self, p, grad, state, group):
+        mu, ax, eta, lambd, lr = state["mu"], state["ax"], state["eta"], group["lambd"], group["lr"]
+        state["step"] += 1
+        if group["weight_decay"] != 0:
+            grad = grad.add(p, alpha=group["weight_decay"])
+        rate = eta.item()
+        p.mul_(1 - lambd * rate)
+        p.add_(grad, alpha=-rate)
+        if mu.item() != 1:
+            ax.add_(p.sub(ax).mul_(mu))
+        else:
+            ax.copy_(p)
+        step = state["step"].item()
+        eta.copy_(_C._as_tensor(lr / ((1 + lambd * lr * step) ** group["alpha"]), None, None))
+        mu.copy_(_C._as_tensor(1 / max(1, step - group["t0"]), None, None))
+
+
+class Rprop(_Loop):
+    def __init__(self, params, lr=1e-2, etas=(0.5, 1.2), step_sizes=(1e-6, 50), **more):
+        if not 0.0 <= lr:
+            raise ValueError("Invalid learning rate: %s" % lr)
+        if not 0.0 < etas[0] < 1.0 < etas[1]:
+            raise ValueError("Invalid eta values: %s, %s" % tuple(etas))
+        super().__init__(params, dict(lr=lr, etas=etas, step_sizes=step_sizes), more)
+
+    def _begin(self, p, state, group):
+        state["step"] = _zero(True)
+        state["prev"] = _zeros_like(p)
+        state["step_size"] = _C._VariableFunctions.full_like(p.grad, group["lr"])
+
+    def _update(self, p, grad, state, group):
+        state["step"] += 1
+        (less, more), (low, high), prev, size = group["etas"], group["step_sizes"], state["prev"], state["step_size"]
+        sign = grad.mul(prev).sign()
+        sign[sign.gt(0)] = more
+        sign[sign.lt(0)] = less
+        sign[sign.eq(0)] = 1
+        size.mul_(sign).clamp_(low, high)
+        grad = grad.clone(memory_format=_C.preserve_format)
+        grad[sign.eq(less)] = 0
+        p.addcmul_(grad.sign(), size, value=-1)
+        prev.copy_(grad)

@@ -1,5 +1,5 @@
 """What programs use beside the tensors themselves."""
 from .._missing import attribute
-from . import checkpoint, data  # noqa: F401
+from . import checkpoint, data, hooks  # noqa: F401
 
 __getattr__ = attribute("torch.utils")

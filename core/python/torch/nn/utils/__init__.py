@@ -1,5 +1,7 @@
 """Gradients and parameters of many tensors at once."""
 import functools
+import importlib
+import inspect
 
 from ... import _C
 from ..._missing import attribute
@@ -95,6 +97,27 @@ def vector_to_parameters(vec, parameters):
         at += n
 
 
-from . import rnn  # noqa: E402,F401
+def skip_init(module_cls, *args, **kwargs):
+    from ..module import Module
+    if not issubclass(module_cls, Module):
+        raise RuntimeError("Expected a Module; got %s" % module_cls)
+    if "device" not in inspect.signature(module_cls).parameters:
+        raise RuntimeError("Module must support a 'device' arg to skip initialization")
+    device = kwargs.pop("device", "cpu")
+    return module_cls(*args, device="meta", **kwargs).to_empty(device=device)
 
-__getattr__ = attribute("torch.nn.utils")
+
+from . import rnn  # noqa: E402,F401
+from .fusion import fuse_conv_bn_eval, fuse_conv_bn_weights, fuse_linear_bn_eval, fuse_linear_bn_weights  # noqa: E402,F401
+
+_PARTS = {"weight_norm": "_norms", "remove_weight_norm": "_norms", "spectral_norm": "_norms", "remove_spectral_norm": "_norms", "parametrize": "", "parametrizations": "", "prune": "",
+          "stateless": ""}
+_missing = attribute("torch.nn.utils")
+
+
+def __getattr__(name):
+    """These need torch.nn, which is made of what stands here."""
+    if name not in _PARTS:
+        return _missing(name)
+    module = importlib.import_module("torch.nn.utils." + (_PARTS[name] or name))
+    return getattr(module, name) if _PARTS[name] else module

@@ -25,6 +25,29 @@ class IterableDataset(Dataset):
     def __iter__(self):
         raise NotImplementedError
 
+    def __add__(self, other):
+        return ChainDataset([self, other])
+
+
+class ChainDataset(IterableDataset):
+    """One after the other."""
+
+    def __init__(self, datasets):
+        self.datasets = datasets
+
+    def _checked(self):
+        for d in self.datasets:
+            if not isinstance(d, IterableDataset):
+                raise AssertionError("ChainDataset only supports IterableDataset")
+            yield d
+
+    def __iter__(self):
+        for d in self._checked():
+            yield from d
+
+    def __len__(self):
+        return sum(len(d) for d in self._checked())
+
 
 class TensorDataset(Dataset):
     def __init__(self, *tensors):
@@ -41,7 +64,14 @@ class TensorDataset(Dataset):
 
 class StackDataset(Dataset):
     def __init__(self, *args, **kwargs):
+        if args and kwargs:
+            raise ValueError("Supported either ``tuple``- (via ``args``) or``dict``- (via ``kwargs``) like input/output, but both types are given.")
+        if not args and not kwargs:
+            raise ValueError("At least one dataset should be passed")
         self.datasets = args or kwargs
+        held = list(kwargs.values()) or args
+        if any(len(d) != len(held[0]) for d in held):
+            raise ValueError("Size mismatch between datasets")
 
     def __getitem__(self, index):
         if isinstance(self.datasets, dict):
@@ -57,6 +87,8 @@ class ConcatDataset(Dataset):
         self.datasets = list(datasets)
         if not self.datasets:
             raise AssertionError("datasets should not be an empty iterable")
+        if any(isinstance(d, IterableDataset) for d in self.datasets):
+            raise AssertionError("ConcatDataset does not support IterableDataset")
         self.cumulative_sizes = list(itertools.accumulate(len(d) for d in self.datasets))
 
     def __len__(self):

@@ -69,7 +69,8 @@ class DataLoader:
             batch_sampler = BatchSampler(sampler, batch_size, drop_last)
         self.dataset, self.batch_size, self.drop_last, self.sampler, self.batch_sampler = dataset, batch_size, drop_last, sampler, batch_sampler
         self.num_workers, self.generator, self.pin_memory, self.timeout = num_workers, generator, pin_memory, timeout
-        self.collate_fn = collate_fn or (default_collate if batch_sampler is not None else _as_tensors)
+        self.collate_fn = collate_fn or (default_collate if batch_sampler is not None else default_convert)
+        self.worker_init_fn, self.persistent_workers, self.prefetch_factor = worker_init_fn, persistent_workers, prefetch_factor
 
     def __iter__(self):
         return _Batches(self)
@@ -81,10 +82,22 @@ class DataLoader:
         return len(self.sampler if self.batch_sampler is None else self.batch_sampler)
 
 
-def _as_tensors(data):
-    if type(data).__module__ == "numpy":
+def default_convert(data):
+    """NumPy's arrays as tensors, wherever they are."""
+    kind = type(data)
+    if isinstance(data, _C.TensorBase):
+        return data
+    if kind.__module__ == "numpy" and kind.__name__ not in ("str_", "string_"):
         from ... import as_tensor
-        return as_tensor(data)
+        return data if kind.__name__ == "ndarray" and data.dtype.kind in "SaUO" else as_tensor(data)
+    if isinstance(data, collections.abc.Mapping):
+        return kind({key: default_convert(data[key]) for key in data})
+    if isinstance(data, tuple) and hasattr(data, "_fields"):
+        return kind(*(default_convert(d) for d in data))
+    if isinstance(data, tuple):
+        return [default_convert(d) for d in data]
+    if isinstance(data, collections.abc.Sequence) and not isinstance(data, (str, bytes)):
+        return kind([default_convert(d) for d in data])
     return data
 
 
