@@ -48,6 +48,17 @@ Tensor pow_backward_exponent(const Tensor& grad, const Tensor& self, const Tenso
 Tensor pow_backward_exponent(const Tensor& grad, const Scalar& self, const Tensor& exponent, const Tensor& result);
 std::tuple<Tensor, Tensor> atan2_backward(const Tensor& grad, const Tensor& self, const Tensor& other, std::array<bool, 2> wanted);
 
+// Of rarer ones.
+Tensor atanh_backward(const Tensor& grad, const Tensor& self);
+Tensor sinc_backward(const Tensor& grad, const Tensor& self);
+/// Of fmax, and of fmin (`smaller`).
+Tensor fmax_backward(const Tensor& grad, const Tensor& self, const Tensor& other, bool smaller, bool of_self);
+Tensor copysign_backward(const Tensor& grad, const Tensor& self, const Tensor& result);
+Tensor xlog1py_backward(const Tensor& grad, const Tensor& self, const Tensor& other);
+Tensor xlog1py_other_backward(const Tensor& grad, const Tensor& self, const Tensor& other);
+Tensor clamp_tensor_backward(const Tensor& grad, const Tensor& self, const Tensor& min, const Tensor& max);
+std::tuple<Tensor, Tensor> clamp_bounds_backward(const Tensor& grad, const Tensor& self, const Tensor& min, const Tensor& max, std::array<bool, 2> wanted);
+
 // Of what reduces.
 Tensor evenly_distribute_backward(const Tensor& grad, const Tensor& self, const Tensor& result);
 Tensor extreme_backward(const Tensor& grad, const Tensor& self, const Tensor& result, Sizes dims, bool keepdim);

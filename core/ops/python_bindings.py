@@ -19,7 +19,8 @@ feature_dropout_ fill full_like hinge_embedding_loss kl_div max_pool1d max_pool1
 pixel_shuffle pixel_unshuffle poisson rand_like randint_like randn_like rrelu rrelu_ rsub selu selu_ std_mean tensordot threshold threshold_
 unique_consecutive unique_dim var_mean view_as_complex view_as_real zeros_like""".split())
 # In place, and a function all the same; or private, and a method.
-BOTH = set("""__and__ __lshift__ __or__ __rshift__ __xor__ _addmm_activation _conj _conj_physical _is_all_true _is_any_true _neg_view abs_ acos_ addmv_ as_strided_ asin_ atan_ ceil_ clamp_ clamp_max_ clamp_min_ conj_physical_ cos_ cosh_ detach_ erf_ erfc_
+BOTH = set("""__and__ __lshift__ __or__ __rshift__ __xor__ _addmm_activation _conj _conj_physical _is_all_true _is_any_true _neg_view abs_ acos_ acosh_ addmv_ arccos_ arccosh_ arcsin_ arcsinh_ arctan_ arctanh_ as_strided_ asin_
+asinh_ atan_ atanh_ clip_ deg2rad_ fix_ gcd_ i0_ lcm_ polygamma rad2deg_ ceil_ clamp_ clamp_max_ clamp_min_ conj_physical_ cos_ cosh_ detach_ erf_ erfc_
 exp2_ exp_ expm1_ fill_ floor_ frac_ index_put_ log10_ log1p_ log2_ log_ logit_ nan_to_num_ neg_ negative_ reciprocal_ relu_ resize_as_ round_ rsqrt_ sigmoid_ sin_
 sinc_ sinh_ sqrt_ square_ tan_ tanh_ trunc_ where xlogy_ zero_""".split())
 NOWHERE = set("""alias convolution_overrideable copy_sparse_to_sparse_ index lift lift_fresh log_sigmoid_forward mT nll_loss2d_forward nll_loss_forward numpy_T random
@@ -31,15 +32,16 @@ def places(f):
     name = f.base
     if name in NN:
         return {"kNn"}
-    if name.startswith("linalg_"):
-        return {"kLinalg"}
+    for prefix, place in (("linalg_", "kLinalg"), ("special_", "kSpecial"), ("fft_", "kFft")):
+        if name.startswith(prefix):
+            return {place}
     if name in BOTH:
         return {"kFunction", "kMethod"}
     if name in ONLY_METHOD:
         return {"kMethod"}
     if name in ONLY_FUNCTION:
         return {"kFunction"}
-    if name in NOWHERE or name.startswith(("_", "fft_", "special_")) or name.endswith("_backward"):
+    if name in NOWHERE or name.startswith("_") or name.endswith("_backward"):
         return set()
     if name.endswith("_"):
         return {"kMethod"}

@@ -89,6 +89,25 @@ Tensor stack(std::span<const Tensor> tensors, int64_t dim) {
   return ops::cat::call(wide, d);
 }
 
+Tensor& stack_out(std::span<const Tensor> tensors, int64_t dim, Tensor& out) {
+  if (tensors.empty()) throw Error("stack expects a non-empty TensorList");
+  const Tensor& first = tensors[0];
+  const int64_t d = wrap_dimension(dim, first.dim() + 1);
+  SizeVector shape(first.sizes().begin(), first.sizes().end());
+  shape.insert(shape.begin() + static_cast<ptrdiff_t>(d), static_cast<int64_t>(tensors.size()));
+  if (!std::ranges::equal(out.sizes(), shape)) reshape_out(out, shape);
+  if (d < first.dim() && out.is_contiguous()) {
+    SizeVector joined(first.sizes().begin(), first.sizes().end());
+    joined[static_cast<size_t>(d)] *= static_cast<int64_t>(tensors.size());
+    Tensor seen = ops::view::call(out, joined);
+    ops::cat_out::call(tensors, d, seen);
+    return out;
+  }
+  std::vector<Tensor> wide;
+  for (const Tensor& t : tensors) wide.push_back(ops::unsqueeze::call(t, d));
+  return ops::cat_out::call(wide, d, out);
+}
+
 Tensor repeat(const Tensor& self, Sizes repeats) {
   if (static_cast<int64_t>(repeats.size()) < self.dim()) {
     throw Error("Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor");

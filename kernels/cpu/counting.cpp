@@ -51,7 +51,7 @@ Tensor bincount(const Tensor& self, const std::optional<Tensor>& weights, int64_
   const Tensor w = type == weights->dtype() ? *weights : ops::to_dtype::call(*weights, ScalarType::Double);
   const Tensor each_weight = flat(w);
   with_floating(type, "bincount_cpu", [&]<class T>(T) {
-    if constexpr (!std::is_same_v<T, BFloat16>) {
+    if constexpr (!kIsSmallFloat<T>) {
       for (size_t i = 0; i < values.size(); ++i) out.data_as<T>()[values[i]] += each_weight.data_as<T>()[i];
     }
   });
@@ -153,12 +153,14 @@ std::tuple<Tensor, Tensor, Tensor> unique2(const Tensor& self, bool, bool return
   return {out, inverse, counts};
 }
 
+void assert_async(const Tensor& self, std::string_view assert_msg) {
+  if (ops::item::call(self).value.to_complex() == 0.0) throw Error(std::string(assert_msg));
+}
 void assert_async(const Tensor& self) {
   if (ops::item::call(self).value.to_complex() == 0.0) throw Error("Expected Tensor with single nonzero value, but got zero");
 }
 
-Tensor multinomial(const Tensor& self, int64_t num_samples, bool replacement, const std::optional<GeneratorHandle>& generator) {
-  Tensor out = ops::empty_memory_format::call(SizeVector{0}, ScalarType::Long, Layout::Strided, self.device());
+Tensor& multinomial_out(const Tensor& self, int64_t num_samples, bool replacement, const std::optional<GeneratorHandle>& generator, Tensor& out) {
   if (self.dim() != 1 && self.dim() != 2) throw Error("prob_dist must be 1 or 2 dim");
   if (!is_floating(self.dtype())) throw Error(std::string("multinomial only supports floating-point dtypes for input, got: ") + to_string(self.dtype()));
   if (num_samples <= 0) throw Error("cannot sample n_sample <= 0 samples");
@@ -170,13 +172,11 @@ Tensor multinomial(const Tensor& self, int64_t num_samples, bool replacement, co
     const auto [low, high] = ops::aminmax::call(self);
     const Tensor no_debt = ops::ge_Scalar::call(low, 0);
     const Tensor fits = ops::bitwise_and_Tensor::call(no_debt, ops::lt_Scalar::call(high, std::numeric_limits<double>::infinity()));
-    if (*fits.data_as<bool>() == false) throw Error("probability tensor contains either `inf`, `nan` or element < 0");
-    ops::_assert_async::call(fits);
+    ops::_assert_async_msg::call(fits, "probability tensor contains either `inf`, `nan` or element < 0");
     const Tensor total = self.dim() == 1 ? ops::sum::call(self) : ops::sum_dim_IntList::call(self, SizeVector{1}, false, {});
     Tensor zero = ops::eq_Scalar::call(total, 0);
     if (self.dim() == 2) zero = ops::any::call(zero);
-    if (*zero.data_as<bool>()) throw Error("invalid multinomial distribution (sum of probabilities <= 0)");
-    ops::_assert_async::call(ops::bitwise_not::call(zero));
+    ops::_assert_async_msg::call(ops::bitwise_not::call(zero), "invalid multinomial distribution (sum of probabilities <= 0)");
     Tensor q = ops::empty_like::call(self);
     ops::exponential_::call(q, 1, generator);
     ops::div_out::call(self, q, q);
@@ -211,6 +211,10 @@ Tensor multinomial(const Tensor& self, int64_t num_samples, bool replacement, co
     }
   });
   return out;
+}
+Tensor multinomial(const Tensor& self, int64_t num_samples, bool replacement, const std::optional<GeneratorHandle>& generator) {
+  Tensor out = ops::empty_memory_format::call(SizeVector{0}, ScalarType::Long, Layout::Strided, self.device());
+  return multinomial_out(self, num_samples, replacement, generator, out);
 }
 
 }  // namespace peel::kernels

@@ -14,8 +14,8 @@ Tensor flat(const Tensor& t) { return rows_of(t, named_dims(std::nullopt, t.dim(
 
 }  // namespace
 
-Tensor masked_select(const Tensor& self, const Tensor& mask) {
-  Tensor out = ops::empty_memory_format::call(SizeVector{0}, self.dtype(), Layout::Strided, self.device());
+Tensor& masked_select_out(const Tensor& self, const Tensor& mask, Tensor& out) {
+  if (out.dtype() != self.dtype()) throw Error("masked_select(): self and result must have the same scalar type");
   need_bool("masked_select", mask);
   const SizeVector shape = broadcast(mask.sizes(), self.sizes());
   const Tensor m = wide(mask, shape), in = wide(self, shape);
@@ -32,6 +32,10 @@ Tensor masked_select(const Tensor& self, const Tensor& mask) {
     }
   });
   return out;
+}
+Tensor masked_select(const Tensor& self, const Tensor& mask) {
+  Tensor out = ops::empty_memory_format::call(SizeVector{0}, self.dtype(), Layout::Strided, self.device());
+  return masked_select_out(self, mask, out);
 }
 Tensor masked_select_backward(const Tensor& grad, const Tensor& input, const Tensor& mask) {
   const SizeVector shape = broadcast(input.sizes(), mask.sizes());

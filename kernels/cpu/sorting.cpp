@@ -90,8 +90,8 @@ std::tuple<Tensor, Tensor> topk(const Tensor& self, int64_t k, int64_t dim, bool
   return {values, indices};
 }
 
-Tensor nonzero(const Tensor& self) {
-  Tensor out = ops::empty_memory_format::call(SizeVector{0}, ScalarType::Long, Layout::Strided, self.device());
+Tensor& nonzero_out(const Tensor& self, Tensor& out) {
+  if (out.dtype() != ScalarType::Long) throw Error(std::string("nonzero: Expected out tensor to have scalar type Long but got scalar type") + to_string(out.dtype()));
   std::vector<int64_t> found;  // flat places
   const Tensor flat = rows_of(self, named_dims(std::nullopt, self.dim())).data;
   with_any_type(self.dtype(), "nonzero", [&]<class T>(T) {
@@ -114,6 +114,10 @@ Tensor nonzero(const Tensor& self) {
     }
   }
   return out;
+}
+Tensor nonzero(const Tensor& self) {
+  Tensor out = ops::empty_memory_format::call(SizeVector{0}, ScalarType::Long, Layout::Strided, self.device());
+  return nonzero_out(self, out);
 }
 
 }  // namespace peel::kernels

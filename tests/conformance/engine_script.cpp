@@ -196,7 +196,7 @@ class Script {
       kernels::each<T>(walk, [&](T& v) {
         if constexpr (kernels::kIsComplex<T>) std::cout << (first ? "" : ",") << sign * v.real() << ',' << sign * imaginary * v.imag();
         else if constexpr (kernels::kIsFloating<T>) std::cout << (first ? "" : ",") << sign * static_cast<double>(static_cast<kernels::Math<T>>(v));
-        else std::cout << (first ? "" : ",") << v;
+        else std::cout << (first ? "" : ",") << +v;
         first = false;
       });
     });
