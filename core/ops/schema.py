@@ -55,6 +55,8 @@ class Argument:
             return "const std::optional<GeneratorHandle>&"
         if self.type == "bool" and self.list:
             return "std::array<bool, %s>" % self.length
+        if self.list and self.type == "float":
+            return "std::optional<std::span<const double>>" if self.optional else "std::span<const double>"
         if self.list:
             return "std::optional<Sizes>" if self.optional else "Sizes"
         return "std::optional<%s>" % PLAIN[self.type] if self.optional else PLAIN[self.type]

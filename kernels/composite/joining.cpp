@@ -268,7 +268,23 @@ Tensor constant_pad_nd(const Tensor& self, Sizes pad, const Scalar& value) {
 }
 Tensor pad(const Tensor& self, Sizes pad, std::string_view mode, std::optional<double> value) {
   if (mode == "constant") return ops::constant_pad_nd::call(self, pad, value.value_or(0.0));
-  throw NotImplemented("The embedded engine has no padding of mode " + std::string(mode) + " yet; the program can be run on stock PyTorch (--engine pytorch).");
+  if (value) throw Error("Padding mode \"" + std::string(mode) + "\" doesn't take in value argument");
+  if (pad.size() == 2 && (self.dim() == 2 || self.dim() == 3)) {
+    if (mode == "reflect") return ops::reflection_pad1d::call(self, pad);
+    if (mode == "replicate") return ops::replication_pad1d::call(self, pad);
+    if (mode == "circular") return ops::_pad_circular::call(self, pad);
+  } else if (pad.size() == 4 && (self.dim() == 3 || self.dim() == 4)) {
+    if (mode == "reflect") return ops::reflection_pad2d::call(self, pad);
+    if (mode == "replicate") return ops::replication_pad2d::call(self, pad);
+    if (mode == "circular") return ops::_pad_circular::call(self, pad);
+  } else if (pad.size() == 6 && (self.dim() == 4 || self.dim() == 5)) {
+    if (mode == "replicate") return ops::replication_pad3d::call(self, pad);
+    if (mode == "circular") return ops::_pad_circular::call(self, pad);
+  }
+  if (mode == "reflect" || mode == "replicate" || mode == "circular") {
+    throw NotImplemented("Only 2D, 3D, 4D, 5D padding with non-constant padding are supported for now");
+  }
+  throw NotImplemented("Unrecognised padding mode " + std::string(mode));
 }
 
 std::vector<Tensor> meshgrid_indexing(std::span<const Tensor> tensors, std::string_view indexing) {

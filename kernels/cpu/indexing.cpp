@@ -292,9 +292,9 @@ Tensor& index_fill_(Tensor& self, int64_t dim, const Tensor& index, const Scalar
   const int64_t d = wrap_dimension(dim, self.dim());
   if (index.dtype() != ScalarType::Long) throw IndexError("index_fill_(): Expected dtype int64 for index.");
   const std::vector<int64_t> places = places_along("index_fill_", self, d, index);
-  if (self.numel() == 0 || places.empty()) return self;
   ops::as_strided::call(self, self.sizes(), self.strides());
   ops::as_strided::call(index, index.sizes(), index.strides());
+  if (self.numel() == 0) return self;
   with_any_type(self.dtype(), "index_fill_cpu", [&]<class T>(T) {
     for (const int64_t i : places) {
       const Tensor part = slice_at(self, d, i);

@@ -136,9 +136,9 @@ Tensor linalg_vector_norm(const Tensor& self, const Scalar& ord, std::optional<S
     return ops::abs_out::call(in, result);
   }
   const Tensor out = with_all_dims(result, self.sizes(), gone, keepdim);
-  const Rows rows = rows_of(self, gone);
+  const Rows rows = rows_of(t == self.dtype() ? self : ops::to_dtype::call(self, t), gone);
   const Tensor values = empty(SizeVector{rows.count}, t);
-  with_floating(self.dtype(), "norm_cpu", [&]<class T>(T) {
+  with_floating(t, "norm_cpu", [&]<class T>(T) {
     for (int64_t r = 0; r < rows.count; ++r) {
       double total = p < 0 && std::isinf(p) ? std::numeric_limits<double>::infinity() : 0;
       for (int64_t k = 0; k < rows.length; ++k) {

@@ -53,6 +53,7 @@ const char* python_type(const std::exception& e) {
   if (dynamic_cast<const IndexError*>(&e)) return "IndexError";
   if (dynamic_cast<const ValueError*>(&e)) return "ValueError";
   if (dynamic_cast<const TypeError*>(&e)) return "TypeError";
+  if (dynamic_cast<const LinAlgError*>(&e)) return "_LinAlgError";
   return "RuntimeError";
 }
 

@@ -42,7 +42,7 @@ from ._print import set_printoptions  # noqa: E402,F401
 from .autograd.modes import enable_grad, inference_mode, no_grad, set_grad_enabled  # noqa: E402,F401
 from ._functions import *  # noqa: E402,F401,F403
 from .storage import CLASSES as _storages, TypedStorage, UntypedStorage  # noqa: E402,F401
-from . import _ops, _utils, amp, autograd, cuda, distributions, library, linalg, nn, optim, random, serialization, utils, version  # noqa: E402,F401
+from . import _ops, _utils, amp, autograd, cuda, distributions, fft, library, linalg, nn, optim, random, serialization, special, utils, version  # noqa: E402,F401
 from .amp import autocast, get_autocast_dtype, is_autocast_enabled  # noqa: E402,F401
 from .random import Generator, default_generator, get_rng_state, initial_seed, manual_seed, seed, set_rng_state  # noqa: E402,F401
 from .serialization import load, save  # noqa: E402,F401

@@ -91,6 +91,10 @@ def dropout(input, p=0.5, training=True, inplace=False):
     return _torch("dropout_" if inplace else "dropout")(input, p, training)
 
 
+def rms_norm(input, normalized_shape, weight=None, eps=None):
+    return _torch("rms_norm")(input, normalized_shape, weight, eps)
+
+
 def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5):
     return _torch("layer_norm")(input, normalized_shape, weight, bias, eps)
 
@@ -390,6 +394,10 @@ def conv1d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
     return _torch("conv1d")(input, weight, bias, stride, padding, dilation, groups)
 
 
+def conv_transpose1d(input, weight, bias=None, stride=1, padding=0, output_padding=0, groups=1, dilation=1):
+    return _torch("conv_transpose1d")(input, weight, bias, stride, padding, output_padding, groups, dilation)
+
+
 def conv_transpose2d(input, weight, bias=None, stride=1, padding=0, output_padding=0, groups=1, dilation=1):
     return _torch("conv_transpose2d")(input, weight, bias, stride, padding, output_padding, groups, dilation)
 
@@ -461,5 +469,8 @@ def gaussian_nll_loss(input, target, var, full=False, eps=1e-6, reduction="mean"
         loss += 0.5 * math.log(2 * math.pi)
     return loss.mean() if reduction == "mean" else loss.sum() if reduction == "sum" else loss
 
+
+from .resizing import (adaptive_max_pool1d, adaptive_max_pool2d, affine_grid, fold, grid_sample, interpolate, pdist, pixel_shuffle, pixel_unshuffle,  # noqa: E402,F401
+                       unfold, upsample)
 
 __getattr__ = attribute("torch.nn.functional")
