@@ -48,6 +48,17 @@ Tensor pow_backward_exponent(const Tensor& grad, const Tensor& self, const Tenso
 Tensor pow_backward_exponent(const Tensor& grad, const Scalar& self, const Tensor& exponent, const Tensor& result);
 std::tuple<Tensor, Tensor> atan2_backward(const Tensor& grad, const Tensor& self, const Tensor& other, std::array<bool, 2> wanted);
 
+// Of rarer ones.
+Tensor atanh_backward(const Tensor& grad, const Tensor& self);
+Tensor sinc_backward(const Tensor& grad, const Tensor& self);
+/// Of fmax, and of fmin (`smaller`).
+Tensor fmax_backward(const Tensor& grad, const Tensor& self, const Tensor& other, bool smaller, bool of_self);
+Tensor copysign_backward(const Tensor& grad, const Tensor& self, const Tensor& result);
+Tensor xlog1py_backward(const Tensor& grad, const Tensor& self, const Tensor& other);
+Tensor xlog1py_other_backward(const Tensor& grad, const Tensor& self, const Tensor& other);
+Tensor clamp_tensor_backward(const Tensor& grad, const Tensor& self, const Tensor& min, const Tensor& max);
+std::tuple<Tensor, Tensor> clamp_bounds_backward(const Tensor& grad, const Tensor& self, const Tensor& min, const Tensor& max, std::array<bool, 2> wanted);
+
 // Of what reduces.
 Tensor evenly_distribute_backward(const Tensor& grad, const Tensor& self, const Tensor& result);
 Tensor extreme_backward(const Tensor& grad, const Tensor& self, const Tensor& result, Sizes dims, bool keepdim);
@@ -67,6 +78,40 @@ Tensor cumsum_backward(const Tensor& grad, int64_t dim);
 Tensor softmax_double_backward(const Tensor& grad, const Tensor& grad_output, int64_t dim, const Tensor& output);
 Tensor log_softmax_output_backward(const Tensor& grad, const Tensor& grad_output, const Tensor& output, int64_t dim);
 Tensor log_softmax_double_backward(const Tensor& grad, const Tensor& output, int64_t dim);
+
+Tensor nansum_backward(const Tensor& grad, const Tensor& self, const Dims&, bool keepdim);
+Tensor cdist_backward(const Tensor& grad, const Tensor& x1, const Tensor& x2, double p, const Tensor& result);
+Tensor cdist_other_backward(const Tensor& grad, const Tensor& x1, const Tensor& x2, double p, const Tensor& result);
+std::tuple<Tensor, Tensor> euclidean_dist_backward(const Tensor& grad, const Tensor& x1, const Tensor& x2, const Tensor& result);
+Tensor renorm_backward(const Tensor& grad, const Tensor& self, const Scalar& p, int64_t dim, const Scalar& maxnorm);
+Tensor logcumsumexp_backward(const Tensor& grad, const Tensor& self, const Tensor& result, int64_t dim);
+
+// Of Fourier transforms.
+Tensor fft_r2c_backward(const Tensor& grad, Sizes dim, int64_t normalization, bool onesided, Sizes);
+Tensor fft_c2r_backward(const Tensor& grad, Sizes dim, int64_t normalization);
+
+// Of what takes elements from places, or joins blocks.
+SizeVector last_two(Sizes);
+Tensor take_backward(const Tensor& grad, const Tensor& self, const Tensor& index);
+std::tuple<Tensor, Tensor> scatter_reduce_backward(const Tensor& grad, const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src, const std::string& reduce,
+                                                   bool include_self, const Tensor& result);
+std::vector<Tensor> block_diag_backward(const Tensor& grad, const std::vector<SizeVector>& sizes);
+Tensor addbmm_first_backward(const Tensor& grad, const Tensor& batch2, const Scalar& alpha);
+Tensor addbmm_second_backward(const Tensor& grad, const Tensor& batch1, const Scalar& alpha);
+
+// Of linear algebra.
+std::tuple<Tensor, Tensor> solve_backward(const Tensor& grad, const Tensor& result, const Tensor& A, const Tensor& lu, const Tensor& pivots, bool left, std::array<bool, 2> wanted);
+Tensor inverse_backward(const Tensor& grad, const Tensor& inverse);
+Tensor det_backward(const Tensor& grad, const Tensor& det, const Tensor& A, const Tensor& lu, const Tensor& pivots);
+Tensor slogdet_backward(const Tensor& grad, const Tensor& A, const Tensor& lu, const Tensor& pivots);
+Tensor cholesky_backward(const Tensor& grad, const Tensor& result, bool upper);
+std::tuple<Tensor, Tensor> cholesky_solve_backward(const Tensor& grad, const Tensor& L, const Tensor& result, bool upper, std::array<bool, 2> wanted);
+std::tuple<Tensor, Tensor> solve_triangular_backward(const Tensor& grad, const Tensor& A, const Tensor& X, bool upper, bool left, bool unitriangular, std::array<bool, 2> wanted);
+Tensor qr_backward(const Tensor& gQ, const Tensor& gR, const Tensor& Q, const Tensor& R, std::string_view mode);
+Tensor eigh_backward(const Tensor& gL, const Tensor& gV, const Tensor& L, const Tensor& V);
+Tensor svd_backward(const Tensor& gU, const Tensor& gS, const Tensor& gVh, const Tensor& U, const Tensor& S, const Tensor& Vh);
+Tensor pinv_backward(const Tensor& grad, const Tensor& inverse, const Tensor& A);
+std::tuple<Tensor, Tensor> lstsq_backward(const Tensor& grad, const Tensor& A, const Tensor& B, std::array<bool, 2> wanted);
 
 // Of layers and losses.
 struct GroupShape {

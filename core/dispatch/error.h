@@ -24,4 +24,9 @@ struct IndexError : Error {
   using Error::Error;
 };
 
+/// torch.linalg.LinAlgError: a RuntimeError of a matrix that can't be inverted, factored and so on.
+struct LinAlgError : Error {
+  using Error::Error;
+};
+
 }  // namespace peel::core

@@ -113,6 +113,45 @@ def kernels(functions):
     return "".join(header), "".join(out) + "}\n\n}  // namespace peel::core\n"
 
 
+def passed(own, target):
+    """The arguments of `own` as those of `target`: by name, else by place; a number where a tensor is taken becomes one."""
+    names, out = {a.name: a for a in own.arguments}, []
+    for i, a in enumerate(target.arguments):
+        given = names.get(a.name) or (own.arguments[i] if i < len(own.arguments) else own.written[0] if a.written else None)
+        if given is None:
+            break
+        out.append("wrapped(%s)" % given.name if a.tensor and given.type == "Scalar" else given.name)
+    return ", ".join(out)
+
+
+def forms(functions):
+    """Kernels of out= and in-place forms by that of the plain form, and of operators that are others under a second name."""
+    by_name = {f.full: f for f in functions}
+    out = [TOP + '#include "kernels/cpu/elementwise.h"\n#include "ops_generated/kernels.h"\n#include "ops_generated/ops.h"\n\nnamespace peel::kernels {\n']
+    for f in functions:
+        if not f.like and not f.calls:
+            continue
+        name, _, arguments = (f.like or f.calls).partition("(")
+        target = by_name.get(name)
+        if not target:
+            raise SystemExit("%s: no such operator: %s" % (f.place, name))
+        arguments = arguments[:-1] or passed(f, target)
+        if f.calls:
+            body = "  return ops::%s::call(%s);\n" % (target.id, arguments)
+        else:
+            kernel = target.dispatch.get("CPU") or next(iter(target.dispatch.values()))
+            body = "  const auto made_ = kernels::%s(%s);\n" % (kernel, arguments)
+            put = "write_over" if f.inplace else "write_into"
+            if len(f.written) == 1:
+                body += "  return %s(%s, made_);\n" % (put, f.written[0].name)
+            else:
+                body += "".join("  %s(%s, std::get<%d>(made_));\n" % (put, a.name, i) for i, a in enumerate(f.written))
+                body += "  return {%s};\n" % ", ".join(a.name for a in f.written)
+        parameters = ", ".join("[[maybe_unused]] " + p for p in f.parameters().split(", "))
+        out.append("%s %s(%s) {\n%s}\n" % (f.result, f.id, parameters, body))
+    return "".join(out) + "}  // namespace peel::kernels\n"
+
+
 def main():
     native, derivatives, out = sys.argv[1:4]
     functions, table = schema.load(native, derivatives)
@@ -123,6 +162,7 @@ def main():
     files["lazy_bits.cpp"] = lazy_bits(functions)
     files["call.h"] = callable_by_name(functions)
     files["kernels.h"], files["register_kernels.cpp"] = kernels(functions)
+    files["forms.cpp"] = forms(functions)
     files["backend_select.cpp"] = backend_select(functions)
     files["nodes.h"], files["nodes.cpp"] = autograd_kernels.nodes(table)
     files["autograd.cpp"] = autograd_kernels.autograd(functions, table)

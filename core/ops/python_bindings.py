@@ -7,7 +7,8 @@ cross_entropy_loss elu elu_ gelu gelu_ glu hardsigmoid hardsigmoid_ hardswish ha
 leaky_relu_ linear log_sigmoid max_pool2d_with_indices max_pool3d_with_indices max_unpool2d mish mish_ mse_loss multi_margin_loss nll_loss nll_loss2d
 nll_loss_nd one_hot pad pad_sequence reflection_pad1d reflection_pad2d relu6 relu6_ replication_pad1d replication_pad2d
 scaled_dot_product_attention silu silu_ slow_conv3d smooth_l1_loss soft_margin_loss softplus softshrink upsample_bicubic2d upsample_bilinear2d
-upsample_linear1d upsample_nearest1d upsample_nearest2d""".split())
+upsample_linear1d upsample_nearest1d upsample_nearest2d upsample_nearest3d upsample_trilinear3d _upsample_nearest_exact1d _upsample_nearest_exact2d
+replication_pad3d _pad_circular""".split())
 ONLY_METHOD = set("""__iand__ __ilshift__ __ior__ __irshift__ __ixor__ contiguous coalesce cpu dense_dim expand expand_as is_coalesced is_contiguous item new_empty new_empty_strided new_full new_ones
 new_zeros repeat reshape_as sum_to_size to to_dense to_sparse type_as unfold view view_as""".split())
 ONLY_FUNCTION = set("""_assert_async _nnpack_available _prelu_kernel _scaled_dot_product_flash_attention_for_cpu _transform_bias_rescale_qkv _adaptive_avg_pool2d _batch_norm_impl_index _convolution _has_compatible_shallow_copy_type _index_put_impl_ _log_softmax
@@ -17,12 +18,14 @@ _scaled_dot_product_attention_math _softmax _softmax_backward_data _stack _trili
 alpha_dropout_ atleast_1d atleast_2d avg_pool1d norm_except_dim binary_cross_entropy_with_logits bucketize celu celu_ channel_shuffle combinations constant_pad_nd conv_tbc cudnn_is_acceptable diagonal_copy dropout_ empty_like
 feature_dropout_ fill full_like hinge_embedding_loss kl_div max_pool1d max_pool1d_with_indices max_pool2d max_pool3d mkldnn_convolution native_norm normal ones_like pdist
 pixel_shuffle pixel_unshuffle poisson rand_like randint_like randn_like rrelu rrelu_ rsub selu selu_ std_mean tensordot threshold threshold_
-unique_consecutive unique_dim var_mean view_as_complex view_as_real zeros_like""".split())
+_fft_c2c _fft_c2r _fft_r2c _fused_rms_norm _linalg_check_errors _linalg_svd _linalg_eigh _linalg_solve_ex _linalg_det _linalg_slogdet _euclidean_dist _unique _cummax_helper _cummin_helper _logcumsumexp
+atleast_3d gradient unique_consecutive unique_dim var_mean view_as_complex view_as_real polar zeros_like""".split())
 # In place, and a function all the same; or private, and a method.
-BOTH = set("""__and__ __lshift__ __or__ __rshift__ __xor__ _addmm_activation _conj _conj_physical _is_all_true _is_any_true _neg_view abs_ acos_ addmv_ as_strided_ asin_ atan_ ceil_ clamp_ clamp_max_ clamp_min_ conj_physical_ cos_ cosh_ detach_ erf_ erfc_
+BOTH = set("""__and__ __lshift__ __or__ __rshift__ __xor__ _addmm_activation _conj _conj_physical _is_all_true _is_any_true _neg_view abs_ acos_ acosh_ addmv_ arccos_ arccosh_ arcsin_ arcsinh_ arctan_ arctanh_ as_strided_ asin_
+asinh_ atan_ atanh_ clip_ deg2rad_ fix_ gcd_ i0_ lcm_ polygamma rad2deg_ ceil_ clamp_ clamp_max_ clamp_min_ conj_physical_ cos_ cosh_ detach_ erf_ erfc_
 exp2_ exp_ expm1_ fill_ floor_ frac_ index_put_ log10_ log1p_ log2_ log_ logit_ nan_to_num_ neg_ negative_ reciprocal_ relu_ resize_as_ round_ rsqrt_ sigmoid_ sin_
 sinc_ sinh_ sqrt_ square_ tan_ tanh_ trunc_ where xlogy_ zero_""".split())
-NOWHERE = set("""alias convolution_overrideable copy_sparse_to_sparse_ index lift lift_fresh log_sigmoid_forward mT nll_loss2d_forward nll_loss_forward numpy_T random
+NOWHERE = set("""alias convolution_overrideable copy_sparse_to_sparse_ index lift lift_fresh log_sigmoid_forward mH mT matrix_H nll_loss2d_forward nll_loss_forward nonzero_numpy numpy_T random
 set slice uniform""".split())
 
 
@@ -31,15 +34,16 @@ def places(f):
     name = f.base
     if name in NN:
         return {"kNn"}
-    if name.startswith("linalg_"):
-        return {"kLinalg"}
+    for prefix, place in (("linalg_", "kLinalg"), ("special_", "kSpecial"), ("fft_", "kFft")):
+        if name.startswith(prefix):
+            return {place}
     if name in BOTH:
         return {"kFunction", "kMethod"}
     if name in ONLY_METHOD:
         return {"kMethod"}
     if name in ONLY_FUNCTION:
         return {"kFunction"}
-    if name in NOWHERE or name.startswith(("_", "fft_", "special_")) or name.endswith("_backward"):
+    if name in NOWHERE or name.startswith("_") or name.endswith("_backward"):
         return set()
     if name.endswith("_"):
         return {"kMethod"}
@@ -60,7 +64,7 @@ def bindings(functions):
             continue
         where = places(f) - ({"kMethod"} if f.out else set())
         options = {"dtype", "layout", "device", "pin_memory"} <= {a.name for a in f.arguments}
-        if options and "kFunction" in where:
+        if options and where & {"kFunction", "kFft"}:
             where.add("kFactory")
         if where:
             out.append('      {"%s", "%s", &kernel<&ops::%s::call>, %s},\n' % (f.base, f.overload or "", f.id, " | ".join(sorted(where))))

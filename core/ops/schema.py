@@ -55,6 +55,8 @@ class Argument:
             return "const std::optional<GeneratorHandle>&"
         if self.type == "bool" and self.list:
             return "std::array<bool, %s>" % self.length
+        if self.list and self.type == "float":
+            return "std::optional<std::span<const double>>" if self.optional else "std::span<const double>"
         if self.list:
             return "std::optional<Sizes>" if self.optional else "Sizes"
         return "std::optional<%s>" % PLAIN[self.type] if self.optional else PLAIN[self.type]
@@ -110,8 +112,12 @@ class Function:
         names = [r.split(" ")[-1] if " " in r else None for r in self.returned]
         self.result_names = [n or ("result%d" % i if len(names) > 1 else "result") for i, n in enumerate(names)]
         self.dispatch = {key: kernel for keys, kernel in entry.get("dispatch", {}).items() for key in keys.split(", ")}
+        # Kernels that are generated: `like` another operator's kernel, whose results go to the tensors that are written; or a call of another operator.
+        self.like, self.calls = entry.get("like"), entry.get("calls")
+        if self.like:
+            self.dispatch = {"CPU": self.id}
         if not self.dispatch:
-            self.dispatch = {"CompositeImplicitAutograd": self.id}
+            self.dispatch = {entry.get("at", "CompositeImplicitAutograd"): self.id}
         self.implicit = "CompositeImplicitAutograd" in self.dispatch
         # A person writes these: the kernel stands in core/autograd under the operator's name.
         self.manual = entry.get("autograd") == "manual"

@@ -132,6 +132,15 @@ nb::object keyword(const nb::kwargs& k, const std::string& name) {
   return !other.empty() && k.contains(other.c_str()) ? nb::object(k[other.c_str()]) : nb::object();
 }
 
+// What out= gives for a parameter: the tensor, or one of as many as the operator writes.
+nb::object given_out(const nb::kwargs& k, const Parameter& p, size_t outs) {
+  if (!k.contains("out")) return {};
+  nb::object all = k["out"];
+  if (outs == 1) return all;
+  if (!(PyTuple_Check(all.ptr()) || PyList_Check(all.ptr())) || nb::len(all) != outs) return p.out_at == 0 ? all : nb::object();
+  return nb::borrow<nb::sequence>(all)[static_cast<size_t>(p.out_at)];
+}
+
 std::string plural(size_t n, const char* what) { return std::to_string(n) + " " + what + (n == 1 ? "" : "s"); }
 
 // The values in the order of the parameters; what doesn't fit is told in *error, or only left empty there.
@@ -164,8 +173,10 @@ bool match(const Signature& s, const std::string& name, size_t positions_before,
       }
       ++at;
     } else {
-      value = keyword(kwargs, p.name);
-      used_keywords += value.is_valid();
+      if (p.out_at >= 0) value = given_out(kwargs, p, s.outs);
+      const bool by_out = value.is_valid();
+      if (!by_out) value = keyword(kwargs, p.name);
+      used_keywords += value.is_valid() && (!by_out || p.out_at == 0);
     }
     if (!value.is_valid()) {
       if (!p.default_value) {
@@ -195,7 +206,7 @@ bool match(const Signature& s, const std::string& name, size_t positions_before,
     for (auto [key, value] : kwargs) {
       const std::string word = nb::cast<std::string>(key);
       bool known = false;
-      for (const Parameter& p : s.parameters) known |= p.name == word || other_name(p.name) == word;
+      for (const Parameter& p : s.parameters) known |= p.name == word || other_name(p.name) == word || (p.out_at >= 0 && word == "out");
       if (known) continue;
       parsed->error = name + "() got an unexpected keyword argument '" + word + "'";
       parsed->ours = word == "out" || word == "generator";
@@ -227,7 +238,6 @@ Signature::Signature(const OperatorHandle& o) : op(o) { read_schema(false, true)
 
 void Signature::read_schema(bool method, bool numbers) {
   for (const Argument& a : op.schema().arguments) {
-    out |= a.keyword_only && a.alias && a.alias->write;
     if (method && a.name == "self") continue;
     Parameter p{kind_of(a.type), a.name == "self" && entry.valid() ? "input" : a.name};
     p.optional = a.type.kind == Type::Kind::kOptional;
@@ -235,6 +245,7 @@ void Signature::read_schema(bool method, bool numbers) {
     p.number_allowed = numbers && p.kind == Kind::kTensor && (a.name == "other" || a.name == "src");
     p.repeated = a.size.value_or(0);
     p.default_value = a.default_value;
+    if (a.keyword_only && a.alias && a.alias->write) p.out_at = static_cast<int>(outs++);
     if (!p.keyword_only) {
       ++positional;
       if (!p.default_value) ++required;
@@ -275,14 +286,14 @@ void Function::refuse(const nb::args& args, const nb::kwargs& kwargs) const {
   bool ours = false;
   const bool into = kwargs.contains("out");
   for (const Signature& s : signatures_) {
-    if (s.out && !into) continue;
+    if (s.outs && !into) continue;
     if (count >= s.required && count <= s.parameters.size()) plausible.push_back(&s);
     std::vector<nb::object> values;
     Parsed parsed;
     match(s, name_, 0, args, kwargs, &values, &parsed);
     ours |= parsed.ours;
   }
-  if (std::ranges::count_if(signatures_, [](const Signature& s) { return !s.out; }) == 1 && !into) plausible = {&*std::ranges::find_if(signatures_, [](const Signature& s) { return !s.out; })};
+  if (std::ranges::count_if(signatures_, [](const Signature& s) { return !s.outs; }) == 1 && !into) plausible = {&*std::ranges::find_if(signatures_, [](const Signature& s) { return !s.outs; })};
   std::string got;
   for (nb::handle a : args) got += (got.empty() ? "" : ", ") + type_text(a);
   for (auto [key, value] : kwargs) got += (got.empty() ? "" : ", ") + nb::cast<std::string>(key) + "=" + type_text(value);
@@ -299,12 +310,13 @@ void Function::refuse(const nb::args& args, const nb::kwargs& kwargs) const {
   }
   std::string text = name_ + "() received an invalid combination of arguments - got (" + got + (nb::len(nb::handle(kwargs)) ? ", " : "") + "), but expected one of:\n";
   for (const Signature& s : signatures_) {
-    if (!s.out) text += " * " + s.text() + "\n";
+    if (!s.outs) text += " * " + s.text() + "\n";
   }
   throw TypeError(text);
 }
 
 nb::object Function::call(nb::handle self, nb::args args, nb::kwargs kwargs) const {
+  if (kwargs.contains("out") && kwargs["out"].is_none()) PyDict_DelItemString(kwargs.ptr(), "out");
   for (const Signature& s : signatures_) {
     std::vector<nb::object> given;
     Parsed parsed;
@@ -361,10 +373,12 @@ void bind_operators(nb::module_& m) {
   modules[kFunction] = m.def_submodule("_VariableFunctions");
   modules[kNn] = m.def_submodule("_nn");
   modules[kLinalg] = m.def_submodule("_linalg");
+  modules[kSpecial] = m.def_submodule("_special");
+  modules[kFft] = m.def_submodule("_fft");
   // Never freed: functions live as long as the interpreter.
   static auto& all = *new std::map<std::pair<int, std::string>, std::unique_ptr<Function>>;
   for (const Binding& b : bindings()) {
-    for (const Place place : {kFunction, kMethod, kNn, kLinalg}) {
+    for (const Place place : {kFunction, kMethod, kNn, kLinalg, kSpecial, kFft}) {
       if (!(b.where & place)) continue;
       std::unique_ptr<Function>& f = all[{place, b.name}];
       if (!f) f = std::make_unique<Function>(b.name, place == kMethod);

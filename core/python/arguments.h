@@ -20,6 +20,7 @@ struct Parameter {
   } kind;
   std::string name;
   bool optional = false, keyword_only = false, number_allowed = false;
+  int out_at = -1;           // its place in out=
   int repeated = 0;          // the 2 of int[2]: an int stands for a list of so many
   std::optional<IValue> default_value;
 };
@@ -33,7 +34,7 @@ struct Signature {
   size_t positional = 0, required = 0;
   bool ints_may_be_spread = false;    // x.view(2, 3)
   bool factory = false;
-  bool out = false;                   // writes into a tensor that is given
+  size_t outs = 0;                    // tensors that it writes into: Python gives them as out=
   OperatorHandle op;
   KernelFunction entry;               // not valid: boxed
   std::string text() const;
@@ -60,7 +61,7 @@ class Function {
 
 /// torch.ops.<space>.<name>(...), or one overload of it.
 nb::object call_operator(const std::string& name, const std::string& overload, bool any_overload, nb::args, nb::kwargs);
-/// Makes torch._C._VariableFunctions, _nn and _linalg, and puts methods on TensorBase.
+/// Makes torch._C._VariableFunctions, _nn, _linalg, _special and _fft, and puts methods on TensorBase.
 void bind_operators(nb::module_&);
 
 }  // namespace peel::core::python

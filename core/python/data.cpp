@@ -67,6 +67,7 @@ void with_storage_type(ScalarType t, F f) {
     case ScalarType::Byte: return f(uint8_t{});
     case ScalarType::Bool: return f(bool{});
     case ScalarType::BFloat16: return f(kernels::BFloat16{});
+    case ScalarType::Half: return f(kernels::Half{});
     case ScalarType::ComplexFloat: return f(std::complex<float>{});
     case ScalarType::ComplexDouble: return f(std::complex<double>{});
     default: missing(std::string("Python numbers as torch.") + python_name(t));
@@ -95,7 +96,7 @@ T number(nb::handle h) {
     if (!to_scalar(h, &v)) throw TypeError("must be a number");
     const std::complex<double> z = v.to_complex();
     return T(static_cast<typename T::value_type>(z.real()), static_cast<typename T::value_type>(z.imag()));
-  } else if constexpr (std::is_same_v<T, kernels::BFloat16>) {
+  } else if constexpr (kernels::kIsSmallFloat<T>) {
     return static_cast<T>(number<float>(h));
   } else {
     return real_number<T>(h);
@@ -208,7 +209,7 @@ nb::object read(ScalarType type, const void* at) {
     std::memcpy(&v, at, sizeof v);
     if constexpr (std::is_same_v<T, bool>) out = nb::bool_(v);
     else if constexpr (kernels::kIsComplex<T>) out = nb::steal(PyComplex_FromDoubles(static_cast<double>(v.real()), static_cast<double>(v.imag())));
-    else if constexpr (std::is_same_v<T, kernels::BFloat16>) out = nb::float_(static_cast<double>(static_cast<float>(v)));
+    else if constexpr (kernels::kIsSmallFloat<T>) out = nb::float_(static_cast<double>(static_cast<float>(v)));
     else if constexpr (std::is_floating_point_v<T>) out = nb::float_(static_cast<double>(v));
     else out = nb::int_(static_cast<int64_t>(v));
   });

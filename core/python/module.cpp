@@ -14,6 +14,8 @@
 namespace peel::core::python {
 namespace {
 
+PyObject* linalg_error = nullptr;  // never freed: the translator lives as long as the interpreter
+
 // The engine's errors as Python's: the most particular first.
 void translate(const std::exception_ptr& p, void*) {
   try {
@@ -26,6 +28,8 @@ void translate(const std::exception_ptr& p, void*) {
     PyErr_SetString(PyExc_ValueError, e.what());
   } catch (const IndexError& e) {
     PyErr_SetString(PyExc_IndexError, e.what());
+  } catch (const LinAlgError& e) {
+    PyErr_SetString(linalg_error, e.what());
   } catch (const Error& e) {
     PyErr_SetString(PyExc_RuntimeError, e.what());
   }
@@ -40,6 +44,8 @@ void warn_in_python(const std::string& text) {
 void bind(nb::module_& m) {
   set_warning_handler(&warn_in_python);
   nb::set_leak_warnings(false);  // the process's operators hold functions of Python for good
+  linalg_error = PyErr_NewException("torch._C._LinAlgError", PyExc_RuntimeError, nullptr);
+  m.attr("_LinAlgError") = nb::borrow(linalg_error);
   nb::register_exception_translator(&translate);
   bind_tensor_type(m);
   bind_values(m);

@@ -176,6 +176,14 @@ void bind_attributes() {
     static const NamedOperator<Tensor(const Tensor&)> transposed("mT");
     return transposed(t);
   });
+  property("mH", [](const Tensor& t) {
+    static const NamedOperator<Tensor(const Tensor&)> transposed("mH");
+    return transposed(t);
+  });
+  property("H", [](const Tensor& t) {
+    static const NamedOperator<Tensor(const Tensor&)> transposed("matrix_H");
+    return transposed(t);
+  });
   property("data", &data_of, nb::cpp_function([](const Tensor& t, const Tensor& from) { set_data(t, from); }));
 }
 
@@ -233,6 +241,11 @@ void bind_tensor_methods(nb::module_& m) {
   });
   m.def("_shallow_data", &data_of);
   m.def("_as_subclass", [](nb::handle type, const Tensor& t) { return wrap_as(type, ops::alias::call(t)); });
+  m.def("_nonzero_numpy", [](const Tensor& t) {
+    nb::list out;
+    for (const Tensor& places : ops::nonzero_numpy::call(t)) out.append(wrap(places));
+    return nb::tuple(out);
+  });
   m.def("_make_subclass", [](nb::handle type, const Tensor& data, bool wants_grad) {
     Tensor t = ops::detach::call(data);
     nb::object out = wrap_as(type, t);

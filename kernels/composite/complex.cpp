@@ -59,6 +59,23 @@ Tensor& conj_physical_(Tensor& self) {
   return self;
 }
 
+Tensor view_as_complex(const Tensor& self) {
+  if (self.dtype() != ScalarType::Float && self.dtype() != ScalarType::Double) {
+    throw Error(std::string("view_as_complex is only supported for half, float and double tensors, but got a tensor of scalar type: ") + to_string(self.dtype()));
+  }
+  if (self.dim() == 0) throw Error("Input tensor must have one or more dimensions");
+  if (self.size(-1) != 2) throw Error("Tensor must have a last dimension of size 2");
+  if (self.strides().back() != 1) throw Error("Tensor must have a last dimension with stride 1");
+  SizeVector sizes(self.sizes().begin(), self.sizes().end() - 1), strides(self.strides().begin(), self.strides().end() - 1);
+  for (int64_t& s : strides) {
+    if (s % 2 != 0) throw Error("Tensor must have a stride divisible by 2 for all but last dimension");
+    s /= 2;
+  }
+  if (self.storage_offset() % 2 != 0) throw Error("Tensor must have a storage_offset divisible by 2");
+  Tensor out(make_ref<TensorImpl>(TensorImpl::View(), self.impl(), sizes, strides, self.storage_offset() / 2));
+  out.impl().dtype = complex_of(self.dtype());
+  return out;
+}
 Tensor view_as_real(const Tensor& self) {
   if (!is_complex(self.dtype())) throw Error("view_as_real is only supported for complex tensors");
   if (has(self, K::Conjugate)) {
@@ -109,6 +126,32 @@ void materialise(DispatchKey key, const OperatorHandle& op, DispatchKeySet set, 
       if (v.tag() == IValue::Tag::kTensor && v.to_tensor().is_same(made)) v = IValue(static_cast<const TensorHandle&>(t));
     }
   }
+}
+
+Tensor complex(const Tensor& real, const Tensor& imag) {
+  if (real.dtype() != imag.dtype()) {
+    throw Error(std::string("Expected object of scalar type ") + to_string(real.dtype()) + " but got scalar type " + to_string(imag.dtype()) + " for second argument");
+  }
+  if (!is_floating(real.dtype())) {
+    throw Error(std::string("Expected both inputs to be Half, Float or Double tensors but got ") + to_string(real.dtype()) + " and " + to_string(imag.dtype()));
+  }
+  Tensor out = ops::empty_memory_format::call(SizeVector{0}, complex_of(real.dtype()), Layout::Strided, real.device());
+  return ops::complex_out::call(real, imag, out);
+}
+Tensor& complex_out(const Tensor& real, const Tensor& imag, Tensor& out) {
+  const SizeVector shape = broadcast(real.sizes(), imag.sizes());
+  if (!std::ranges::equal(out.sizes(), shape)) reshape_out(out, shape);
+  const auto join = [&]<class T>(T) {
+    Walk<3> walk(shape);
+    walk.set(0, out);
+    walk.set(1, real);
+    walk.set(2, imag);
+    each<std::complex<T>, T, T>(walk, [](std::complex<T>& o, T x, T y) { o = {x, y}; });
+  };
+  if (real.dtype() == ScalarType::Float) join(float{});
+  else if (real.dtype() == ScalarType::Double) join(double{});
+  else no_kernel_for("complex_cpu", real.dtype());
+  return out;
 }
 
 }  // namespace peel::kernels

@@ -20,6 +20,9 @@ Tensor zeros(Sizes size, Type dtype, LayoutArgument layout, DeviceArgument devic
   Tensor out = ops::empty_memory_format::call(size, dtype, layout, device, pin);
   return ops::zero_::call(out);
 }
+Tensor& ones_out(Sizes size, Tensor& out) { return ops::fill__Scalar::call(ops::resize_::call(out, size), 1.0); }
+Tensor& zeros_out(Sizes size, Tensor& out) { return ops::zero_::call(ops::resize_::call(out, size)); }
+Tensor& full_out(Sizes size, const Scalar& fill_value, Tensor& out) { return ops::fill__Scalar::call(ops::resize_::call(out, size), fill_value); }
 Tensor randn(Sizes size, Type dtype, LayoutArgument layout, DeviceArgument device, Flag pin) {
   Tensor out = ops::empty_memory_format::call(size, dtype, layout, device, pin);
   return ops::normal_::call(out, 0, 1);

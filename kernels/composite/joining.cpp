@@ -89,6 +89,25 @@ Tensor stack(std::span<const Tensor> tensors, int64_t dim) {
   return ops::cat::call(wide, d);
 }
 
+Tensor& stack_out(std::span<const Tensor> tensors, int64_t dim, Tensor& out) {
+  if (tensors.empty()) throw Error("stack expects a non-empty TensorList");
+  const Tensor& first = tensors[0];
+  const int64_t d = wrap_dimension(dim, first.dim() + 1);
+  SizeVector shape(first.sizes().begin(), first.sizes().end());
+  shape.insert(shape.begin() + static_cast<ptrdiff_t>(d), static_cast<int64_t>(tensors.size()));
+  if (!std::ranges::equal(out.sizes(), shape)) reshape_out(out, shape);
+  if (d < first.dim() && out.is_contiguous()) {
+    SizeVector joined(first.sizes().begin(), first.sizes().end());
+    joined[static_cast<size_t>(d)] *= static_cast<int64_t>(tensors.size());
+    Tensor seen = ops::view::call(out, joined);
+    ops::cat_out::call(tensors, d, seen);
+    return out;
+  }
+  std::vector<Tensor> wide;
+  for (const Tensor& t : tensors) wide.push_back(ops::unsqueeze::call(t, d));
+  return ops::cat_out::call(wide, d, out);
+}
+
 Tensor repeat(const Tensor& self, Sizes repeats) {
   if (static_cast<int64_t>(repeats.size()) < self.dim()) {
     throw Error("Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor");
@@ -250,7 +269,23 @@ Tensor constant_pad_nd(const Tensor& self, Sizes pad, const Scalar& value) {
 Tensor pad(const Tensor& self, Sizes pad, std::string_view mode, std::optional<double> value) {
   if (pad.size() % 2 != 0) throw Error("Padding length must be divisible by 2");
   if (mode == "constant") return ops::constant_pad_nd::call(self, pad, value.value_or(0.0));
-  throw NotImplemented("The embedded engine has no padding of mode " + std::string(mode) + " yet; the program can be run on stock PyTorch (--engine pytorch).");
+  if (value) throw Error("Padding mode \"" + std::string(mode) + "\" doesn't take in value argument");
+  if (pad.size() == 2 && (self.dim() == 2 || self.dim() == 3)) {
+    if (mode == "reflect") return ops::reflection_pad1d::call(self, pad);
+    if (mode == "replicate") return ops::replication_pad1d::call(self, pad);
+    if (mode == "circular") return ops::_pad_circular::call(self, pad);
+  } else if (pad.size() == 4 && (self.dim() == 3 || self.dim() == 4)) {
+    if (mode == "reflect") return ops::reflection_pad2d::call(self, pad);
+    if (mode == "replicate") return ops::replication_pad2d::call(self, pad);
+    if (mode == "circular") return ops::_pad_circular::call(self, pad);
+  } else if (pad.size() == 6 && (self.dim() == 4 || self.dim() == 5)) {
+    if (mode == "replicate") return ops::replication_pad3d::call(self, pad);
+    if (mode == "circular") return ops::_pad_circular::call(self, pad);
+  }
+  if (mode == "reflect" || mode == "replicate" || mode == "circular") {
+    throw NotImplemented("Only 2D, 3D, 4D, 5D padding with non-constant padding are supported for now");
+  }
+  throw NotImplemented("Unrecognised padding mode " + std::string(mode));
 }
 
 std::vector<Tensor> meshgrid_indexing(std::span<const Tensor> tensors, std::string_view indexing) {

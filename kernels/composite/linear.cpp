@@ -1,5 +1,7 @@
 // matmul and linear: which product runs for which dimensions, and what is folded into a matrix first.
-#include "core/dispatch/error.h"
+#include <algorithm>
+
+#include "kernels/cpu/elementwise.h"
 #include "ops_generated/kernels.h"
 #include "ops_generated/ops.h"
 
@@ -23,7 +25,8 @@ bool should_fold(const Tensor& a, const Tensor& b) {
   return true;
 }
 
-Tensor folded(const Tensor& a, const Tensor& b) {
+// Into a given tensor when there is one.
+Tensor folded(const Tensor& a, const Tensor& b, Tensor* into) {
   const bool swapped = b.dim() > a.dim();
   const Tensor large = swapped ? ops::mT::call(b) : a;
   const Tensor small = !swapped ? b : a.dim() == 2 ? ops::t::call(a) : a;
@@ -32,6 +35,13 @@ Tensor folded(const Tensor& a, const Tensor& b) {
   const bool matrix = small.dim() == 2;
   if (matrix) shape.push_back(small.size(1));
   const Tensor flat = ops::reshape::call(large, SizeVector{rows, large.sizes().back()});
+  if (into && !swapped) {
+    if (!std::ranges::equal(into->sizes(), shape)) reshape_out(*into, shape);
+    Tensor seen = ops::reshape::call(*into, matrix ? SizeVector{rows, small.size(1)} : SizeVector{rows});
+    if (matrix) ops::mm_out::call(flat, small, seen);
+    else ops::mv_out::call(flat, small, seen);
+    return *into;
+  }
   if (!matrix) return ops::_unsafe_view::call(ops::mv::call(flat, small), shape);
   const Tensor out = ops::_unsafe_view::call(ops::mm::call(flat, small), shape);
   if (!swapped) return out;
@@ -39,7 +49,7 @@ Tensor folded(const Tensor& a, const Tensor& b) {
   return turned.is_contiguous() ? turned : ops::contiguous::call(turned);
 }
 
-Tensor batched(const Tensor& a, const Tensor& b) {
+Tensor batched(const Tensor& a, const Tensor& b, Tensor* into) {
   const int64_t n = a.dim() > 1 ? a.size(-2) : 1, m1 = a.size(-1), m2 = b.dim() > 1 ? b.size(-2) : b.size(-1), p = b.dim() > 1 ? b.size(-1) : 1;
   const auto batch = [](const Tensor& t) { return SizeVector(t.sizes().begin(), t.sizes().begin() + std::max<int64_t>(t.dim() - 2, 0)); };
   if (a.dim() == 3 && b.dim() == 3 && a.size(0) != b.size(0)) {
@@ -59,16 +69,26 @@ Tensor batched(const Tensor& a, const Tensor& b) {
   right = vector ? ops::unsqueeze::call(ops::reshape::call(right, SizeVector{count, m2}), 2) : ops::reshape::call(right, SizeVector{count, m2, p});
   if (a.dim() > 1) shape.push_back(n);
   if (b.dim() > 1) shape.push_back(p);
+  if (into) {
+    if (!std::ranges::equal(into->sizes(), shape)) reshape_out(*into, shape);
+    Tensor seen = ops::reshape::call(*into, SizeVector{count, n, p});
+    ops::bmm_out::call(left, right, seen);
+    return *into;
+  }
   const Tensor out = ops::bmm::call(left, right);
   return ops::_unsafe_view::call(vector ? ops::squeeze_dim::call(out, -1) : out, shape);
+}
+
+void check_matmul(const Tensor& self, const Tensor& other) {
+  if (self.dim() == 0 || other.dim() == 0) {
+    throw Error("both arguments to matmul need to be at least 1D, but they are " + std::to_string(self.dim()) + "D and " + std::to_string(other.dim()) + "D");
+  }
 }
 
 }  // namespace
 
 Tensor matmul(const Tensor& self, const Tensor& other) {
-  if (self.dim() == 0 || other.dim() == 0) {
-    throw Error("both arguments to matmul need to be at least 1D, but they are " + std::to_string(self.dim()) + "D and " + std::to_string(other.dim()) + "D");
-  }
+  check_matmul(self, other);
   if (self.dim() == 1 && other.dim() == 1) return ops::dot::call(self, other);
   if (self.dim() == 2 && other.dim() == 1) return ops::mv::call(self, other);
   if (self.dim() == 1 && other.dim() == 2) {
@@ -76,7 +96,19 @@ Tensor matmul(const Tensor& self, const Tensor& other) {
     return ops::squeeze__dim::call(out, 0);
   }
   if (self.dim() == 2 && other.dim() == 2) return ops::mm::call(self, other);
-  return should_fold(self, other) ? folded(self, other) : batched(self, other);
+  return should_fold(self, other) ? folded(self, other, nullptr) : batched(self, other, nullptr);
+}
+Tensor& matmul_out(const Tensor& self, const Tensor& other, Tensor& out) {
+  check_matmul(self, other);
+  if (self.dim() == 1 && other.dim() == 1) return ops::dot_out::call(self, other, out);
+  if (self.dim() == 2 && other.dim() == 1) return ops::mv_out::call(self, other, out);
+  if (self.dim() == 1 && other.dim() == 2) {
+    ops::mm_out::call(ops::unsqueeze::call(self, 0), other, out);
+    return ops::squeeze__dim::call(out, 0);
+  }
+  if (self.dim() == 2 && other.dim() == 2) return ops::mm_out::call(self, other, out);
+  const Tensor made = should_fold(self, other) ? folded(self, other, &out) : batched(self, other, &out);
+  return made.is_same(out) ? out : write_into(out, made);
 }
 
 Tensor linear(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias) {
@@ -100,6 +132,11 @@ Tensor outer(const Tensor& self, const Tensor& vec2) {
   if (self.dim() != 1) throw Error("outer: Expected 1-D argument self, but got " + std::to_string(self.dim()) + "-D");
   if (vec2.dim() != 1) throw Error("outer: Expected 1-D argument vec2, but got " + std::to_string(vec2.dim()) + "-D");
   return ops::mul_Tensor::call(ops::reshape::call(self, SizeVector{self.size(0), 1}), vec2);
+}
+Tensor& outer_out(const Tensor& self, const Tensor& vec2, Tensor& out) {
+  if (self.dim() != 1) throw Error("outer: Expected 1-D argument self, but got " + std::to_string(self.dim()) + "-D");
+  if (vec2.dim() != 1) throw Error("outer: Expected 1-D argument vec2, but got " + std::to_string(vec2.dim()) + "-D");
+  return ops::mul_out::call(ops::reshape::call(self, SizeVector{self.size(0), 1}), vec2, out);
 }
 Tensor ger(const Tensor& self, const Tensor& vec2) { return ops::outer::call(self, vec2); }
 

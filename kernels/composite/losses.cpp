@@ -112,13 +112,6 @@ Tensor cosine_similarity(const Tensor& x1, const Tensor& x2, int64_t dim, double
   return ops::sum_dim_IntList::call(ops::mul_Tensor::call(one, other), SizeVector{dim}, false, {});
 }
 
-Tensor linalg_norm(const Tensor& self, const std::optional<Scalar>& ord, std::optional<Sizes> dim, bool keepdim, std::optional<ScalarType> dtype) {
-  if (!ord) return ops::linalg_vector_norm::call(self, 2, dim, keepdim, dtype);
-  const size_t named = dim ? dim->size() : self.sizes().size();
-  if (named == 1) return ops::linalg_vector_norm::call(self, *ord, dim, keepdim, dtype);
-  throw NotImplemented("The embedded engine has no linalg.norm of matrices by an order yet; the program can be run on stock PyTorch (--engine pytorch).");
-}
-
 // ---- layers
 
 Tensor avg_pool1d(const Tensor& self, Sizes kernel_size, Sizes stride, Sizes padding, bool ceil_mode, bool count_include_pad) {

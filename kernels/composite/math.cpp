@@ -1,4 +1,5 @@
 // Operators on numbers that are made of others.
+#include <algorithm>
 #include <limits>
 
 #include "core/dispatch/error.h"
@@ -108,6 +109,31 @@ Tensor to_device(const Tensor& self, Device device, ScalarType dtype, bool non_b
 }
 Tensor to_other(const Tensor& self, const Tensor& other, bool non_blocking, bool copy, std::optional<MemoryFormat> format) {
   return to_device(self, other.device(), other.dtype(), non_blocking, copy, format);
+}
+
+std::tuple<Tensor, Tensor> _fused_rms_norm(const Tensor& input, Sizes normalized_shape, const std::optional<Tensor>& weight, std::optional<double> eps) {
+  const size_t n = normalized_shape.size();
+  if (n == 0) throw Error("Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, but got normalized_shape = []");
+  const bool fits = input.sizes().size() >= n && std::ranges::equal(input.sizes().last(n), normalized_shape);
+  if (!fits) {
+    std::string wanted = "[*";
+    for (const int64_t s : normalized_shape) wanted += ", " + std::to_string(s);
+    throw Error("Given normalized_shape=" + to_text(normalized_shape) + ", expected input with shape " + wanted + "], but got input of size" + to_text(input.sizes()));
+  }
+  SizeVector dims;
+  for (size_t i = 0; i < n; ++i) dims.push_back(input.dim() - static_cast<int64_t>(i) - 1);
+  const bool wide = input.dtype() == ScalarType::Double;
+  const double least = eps.value_or(wide ? std::numeric_limits<double>::epsilon() : std::numeric_limits<float>::epsilon());
+  const Tensor x = ops::to_dtype::call(input, wide ? ScalarType::Double : ScalarType::Float);
+  Tensor mean = ops::mean_dim::call(ops::pow_Tensor_Scalar::call(x, 2), dims, true, {});
+  ops::add__Scalar::call(mean, least);
+  const Tensor scale = ops::rsqrt::call(mean);
+  Tensor out = ops::mul_Tensor::call(x, scale);
+  if (weight && weight->defined()) out = ops::mul_Tensor::call(out, *weight);
+  return {ops::type_as::call(out, input), scale};
+}
+Tensor rms_norm(const Tensor& input, Sizes normalized_shape, const std::optional<Tensor>& weight, std::optional<double> eps) {
+  return std::get<0>(ops::_fused_rms_norm::call(input, normalized_shape, weight, eps));
 }
 
 }  // namespace peel::kernels

@@ -33,10 +33,11 @@ Tensor& arange_out(const Scalar& start, const Scalar& end, const Scalar& step, T
   if ((by > 0) != (to >= from) && to != from) throw Error("upper bound and lower bound inconsistent with step sign");
   const auto count = static_cast<int64_t>(std::ceil((to - from) / by));
   if (out.numel() != count) ops::resize_::call(out, SizeVector{count});
-  with_type(out.dtype(), "arange_cpu", [&]<class T>(T) {
+  with_any_type(out.dtype(), "arange_cpu", [&]<class T>(T) {
     T* data = out.data_as<T>();
     for (int64_t i = 0; i < count && data; ++i) {
-      if constexpr (kIsFloating<T>) data[i] = static_cast<T>(from + by * static_cast<double>(i));
+      if constexpr (kIsComplex<T>) no_kernel_for("arange_cpu", out.dtype());
+      else if constexpr (kIsFloating<T>) data[i] = static_cast<T>(from + by * static_cast<double>(i));
       else data[i] = static_cast<T>(as<int64_t>(start) + as<int64_t>(step) * i);
     }
   });
@@ -186,5 +187,45 @@ Tensor& randperm_out(int64_t n, const std::optional<GeneratorHandle>& generator,
   });
   return out;
 }
+
+Tensor& logspace_out(const Scalar& start, const Scalar& end, int64_t steps, double base, Tensor& out) {
+  if (steps < 0) throw Error("number of steps must be non-negative");
+  if (out.numel() != steps) ops::resize_::call(out, SizeVector{steps});
+  const double from = start.value.to_double(), by = steps > 1 ? (end.value.to_double() - from) / static_cast<double>(steps - 1) : 0;
+  with_type(out.dtype(), "logspace_cpu", [&]<class T>(T) {
+    for (int64_t i = 0; i < steps; ++i) out.data_as<T>()[i] = static_cast<T>(static_cast<Math<T>>(std::pow(base, from + by * static_cast<double>(i))));
+  });
+  return out;
+}
+Tensor logspace(const Scalar& start, const Scalar& end, int64_t steps, double base, Type dtype, LayoutArgument layout, DeviceArgument device, Flag pin) {
+  if (steps < 0) throw Error("number of steps must be non-negative");
+  Tensor out = ops::empty_memory_format::call(SizeVector{steps}, dtype, layout, device, pin);
+  return ops::logspace_out::call(start, end, steps, base, out);
+}
+
+namespace {
+
+// Rows, then columns, of the places on one side of a diagonal.
+Tensor triangle(int64_t rows, int64_t columns, int64_t offset, Type dtype, bool lower) {
+  if (rows < 0) throw Error("row must be non-negative, got" + std::to_string(rows));
+  if (columns < 0) throw Error("col must be non-negative, got" + std::to_string(columns));
+  std::vector<int64_t> found;
+  for (int64_t r = 0; r < rows; ++r) {
+    for (int64_t c = 0; c < columns; ++c) {
+      if (lower ? c - r <= offset : c - r >= offset) found.insert(found.end(), {r, c});
+    }
+  }
+  const auto n = static_cast<int64_t>(found.size() / 2);
+  const Tensor out = empty(SizeVector{2, n}, dtype.value_or(ScalarType::Long));
+  with_type(out.dtype(), "tril_indices", [&]<class T>(T) {
+    for (int64_t i = 0; i < 2 * n; ++i) out.data_as<T>()[i % 2 * n + i / 2] = static_cast<T>(static_cast<Math<T>>(found[static_cast<size_t>(i)]));
+  });
+  return out;
+}
+
+}  // namespace
+
+Tensor tril_indices(int64_t row, int64_t col, int64_t offset, Type dtype, LayoutArgument, DeviceArgument, Flag) { return triangle(row, col, offset, dtype, true); }
+Tensor triu_indices(int64_t row, int64_t col, int64_t offset, Type dtype, LayoutArgument, DeviceArgument, Flag) { return triangle(row, col, offset, dtype, false); }
 
 }  // namespace peel::kernels

@@ -211,7 +211,7 @@ Tensor trace_backward(const Tensor& grad, Sizes sizes) {
   if (sizes.size() != 2) throw Error("expected matrix input");
   Tensor out = ops::zeros::call(SizeVector{sizes[0] * sizes[1]}, grad.dtype(), Layout::Strided, grad.device());
   const Tensor places = ops::arange_start_step::call(0, out.numel(), sizes[1] + 1, ScalarType::Long, {}, grad.device(), {});
-  ops::index_fill__int_Scalar::call(out, 0, places, ops::item::call(grad));
+  ops::index_fill__int_Tensor::call(out, 0, places, grad);
   return ops::view::call(out, sizes);
 }
 

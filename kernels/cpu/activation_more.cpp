@@ -26,6 +26,12 @@ Tensor hardswish(const Tensor& self) {
     return x * std::min(std::max(x + X(3), X(0)), X(6)) / X(6);
   }, true);
 }
+Tensor& hardswish_(Tensor& self) {
+  return write_over(self, floating_only("hardswish_cpu", {self}, [](auto x) {
+    using X = decltype(x);
+    return x * std::min(std::max(x + X(3), X(0)), X(6)) / X(6);
+  }, false));
+}
 Tensor hardswish_backward(const Tensor& grad_output, const Tensor& self) {
   return floating_only("hardswish_backward_cpu", {grad_output, self}, [](auto g, auto x) {
     using X = decltype(x);

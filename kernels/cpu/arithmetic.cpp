@@ -96,7 +96,7 @@ Tensor& div_number_(Tensor& self, const Scalar& other) { return ops::div__Tensor
 Tensor& add_number_(Tensor& self, const Scalar& other, const Scalar& alpha) { return ops::add__Tensor::call(self, wrapped(other), alpha); }
 Tensor sub_number(const Tensor& self, const Scalar& other, const Scalar& alpha) { return ops::sub_Tensor::call(self, wrapped(other), alpha); }
 Tensor& sub_number_(Tensor& self, const Scalar& other, const Scalar& alpha) { return ops::sub__Tensor::call(self, wrapped(other), alpha); }
-Tensor& mul_number_(Tensor& self, const Scalar& other) { return ops::mul__Tensor::call(self, wrapped(other)); }
+Tensor& mul_number_(Tensor& self, const Scalar& other) { return ops::mul_out::call(wrapped(other), self, self); }
 Tensor rsub(const Tensor& self, const Tensor& other, const Scalar& alpha) { return ops::sub_Tensor::call(other, self, alpha); }
 Tensor rsub(const Tensor& self, const Scalar& other, const Scalar& alpha) { return ops::sub_Tensor::call(wrapped(other), self, alpha); }
 

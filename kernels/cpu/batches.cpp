@@ -154,5 +154,15 @@ Tensor dot(const Tensor& self, const Tensor& tensor) {
   });
   return ops::fill__Scalar::call(out, value);
 }
+Tensor& mv_out(const Tensor& self, const Tensor& vec, Tensor& out) {
+  if (self.dim() != 2 || vec.dim() != 1) check_vector(vec, self, vec, false);
+  const bool fits = out.dim() == 1 && out.size(0) == self.size(0);
+  const Tensor none = fits ? out : ops::empty_memory_format::call(SizeVector{self.size(0)}, vec.dtype(), Layout::Strided, vec.device());
+  return ops::addmv_out::call(none, self, vec, 0, 1, out);
+}
+Tensor& dot_out(const Tensor& self, const Tensor& tensor, Tensor& out) {
+  if (out.dim() != 0) reshape_out(out, Sizes());
+  return ops::fill__Tensor::call(out, ops::dot::call(self, tensor));
+}
 
 }  // namespace peel::kernels

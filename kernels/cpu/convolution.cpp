@@ -153,6 +153,17 @@ Tensor conv_transpose2d_input(const Tensor& input, const Tensor& weight, const O
   return single ? ops::squeeze_dim::call(out, 0) : out;
 }
 
+Tensor conv_transpose1d(const Tensor& input, const Tensor& weight, const Optional& bias, Sizes stride, Sizes padding, Sizes output_padding, int64_t groups, Sizes dilation) {
+  const bool single = input.dim() == 2;
+  if (!single && input.dim() != 3) {
+    throw Error("Expected 2D (unbatched) or 3D (batched) input to conv_transpose1d, but got input of size: " + to_text(input.sizes()));
+  }
+  const Tensor in = single ? ops::unsqueeze::call(input, 0) : input;
+  const SizeVector s = times(stride, 1, 1), p = times(padding, 1, 0), d = times(dilation, 1, 1), more = times(output_padding, 1, 0);
+  const Tensor out = ops::convolution::call(in, weight, given(bias) ? bias : Optional(Tensor()), s, p, d, true, more, groups);
+  return single ? ops::squeeze_dim::call(out, 0) : out;
+}
+
 namespace {
 
 // The convolution of which a transposed one is the gradient: its image is our result.
@@ -220,6 +231,11 @@ Tensor convolution(const Tensor& input, const Tensor& weight, const Optional& bi
 }
 Tensor _convolution(const Tensor& input, const Tensor& weight, const Optional& bias, Sizes stride, Sizes padding, Sizes dilation, bool transposed, Sizes output_padding, int64_t groups,
                     bool, bool, bool, bool) {
+  if (transposed && weight.dim() == 3 && input.dim() == 3) {  // a line is a picture of one row
+    const auto row = [](Sizes v, int64_t one) { return SizeVector{one, v[0]}; };
+    const Tensor x = ops::unsqueeze::call(input, 2), w = ops::unsqueeze::call(weight, 2);
+    return ops::squeeze_dim::call(transposed_convolution(x, w, bias, row(stride, 1), row(padding, 0), row(dilation, 1), row(output_padding, 0), groups), 2);
+  }
   if (transposed) return transposed_convolution(input, weight, bias, stride, padding, dilation, output_padding, groups);
   if (weight.dim() != 3 && weight.dim() != 4) not_yet("convolution of " + std::to_string(weight.dim() - 2) + " dimensions");
   check_shapes(input, weight, bias, stride, padding, dilation, groups);
@@ -336,6 +352,14 @@ Tensor mkldnn_convolution(const Tensor& self, const Tensor& weight, const Option
 
 Three convolution_backward(const Tensor& grad_output, const Tensor& input, const Tensor& weight, std::optional<Sizes>, Sizes stride, Sizes padding, Sizes dilation,
                            bool transposed, Sizes output_padding, int64_t groups, std::array<bool, 3> output_mask) {
+  if (transposed && weight.dim() == 3) {
+    const auto row = [](Sizes v, int64_t one) { return SizeVector{one, v[0]}; };
+    const Tensor g = ops::unsqueeze::call(grad_output, 2), x = ops::unsqueeze::call(input, 2), w = ops::unsqueeze::call(weight, 2);
+    auto [dx, dw, db] = transposed_backward(g, x, w, row(stride, 1), row(padding, 0), row(dilation, 1), row(output_padding, 0), groups, output_mask);
+    if (dx.defined()) dx = ops::squeeze_dim::call(dx, 2);
+    if (dw.defined()) dw = ops::squeeze_dim::call(dw, 2);
+    return {dx, dw, db};
+  }
   if (transposed) return transposed_backward(grad_output, input, weight, stride, padding, dilation, output_padding, groups, output_mask);
   Tensor g = grad_output, x = input, w = weight;
   SizeVector s(stride.begin(), stride.end()), pad(padding.begin(), padding.end()), d(dilation.begin(), dilation.end());

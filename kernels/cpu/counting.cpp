@@ -12,14 +12,16 @@ namespace {
 
 Tensor flat(const Tensor& t) { return rows_of(t, named_dims(std::nullopt, t.dim())).data; }
 
-// NaN first: it is every median's.
+// NaN first: it is every median's, unless it is left out.
 template <class T>
-size_t middle_of(const T* row, size_t n, std::vector<size_t>* order) {
-  order->resize(n);
+size_t middle_of(const T* row, size_t n, std::vector<size_t>* order, bool without_nan) {
+  order->clear();
   for (size_t i = 0; i < n; ++i) {
-    (*order)[i] = i;
-    if (static_cast<Math<T>>(row[i]) != static_cast<Math<T>>(row[i])) return i;
+    if (static_cast<Math<T>>(row[i]) == static_cast<Math<T>>(row[i])) order->push_back(i);
+    else if (!without_nan) return i;
   }
+  if (order->empty()) return 0;
+  n = order->size();
   const auto at = order->begin() + static_cast<ptrdiff_t>((n - 1) / 2);
   std::nth_element(order->begin(), at, order->end(), [row](size_t a, size_t b) {
     const auto x = static_cast<Math<T>>(row[a]), y = static_cast<Math<T>>(row[b]);
@@ -51,7 +53,7 @@ Tensor bincount(const Tensor& self, const std::optional<Tensor>& weights, int64_
   const Tensor w = type == weights->dtype() ? *weights : ops::to_dtype::call(*weights, ScalarType::Double);
   const Tensor each_weight = flat(w);
   with_floating(type, "bincount_cpu", [&]<class T>(T) {
-    if constexpr (!std::is_same_v<T, BFloat16>) {
+    if constexpr (!kIsSmallFloat<T>) {
       for (size_t i = 0; i < values.size(); ++i) out.data_as<T>()[values[i]] += each_weight.data_as<T>()[i];
     }
   });
@@ -75,7 +77,9 @@ Tensor count_nonzero(const Tensor& self, std::optional<int64_t> dim) {
   return ops::count_nonzero_dim_IntList::call(self, dim ? SizeVector{*dim} : SizeVector());
 }
 
-Tensor median(const Tensor& self) {
+namespace {
+
+Tensor median_of(const Tensor& self, bool without_nan) {
   const Tensor copy = ops::clone::call(self);
   const Tensor out = ops::empty_memory_format::call(Sizes(), self.dtype(), Layout::Strided, self.device());
   const Tensor all = flat(copy);
@@ -86,11 +90,11 @@ Tensor median(const Tensor& self) {
       return;
     }
     std::vector<size_t> order;
-    *out.data_as<T>() = all.data_as<T>()[middle_of(all.data_as<T>(), static_cast<size_t>(self.numel()), &order)];
+    *out.data_as<T>() = all.data_as<T>()[middle_of(all.data_as<T>(), static_cast<size_t>(self.numel()), &order, without_nan)];
   });
   return out;
 }
-std::tuple<Tensor&, Tensor&> median_out(const Tensor& self, int64_t dim, bool keepdim, Tensor& values, Tensor& indices) {
+std::tuple<Tensor&, Tensor&> medians_into(const Tensor& self, int64_t dim, bool keepdim, Tensor& values, Tensor& indices, bool without_nan) {
   const auto gone = named_dims(wrap_dimension(dim, self.dim()), self.dim());
   if (self.dim() > 0 && self.size(dim) == 0) throw IndexError("median(): Expected reduction dim " + std::to_string(dim) + " to have non-zero size.");
   const SizeVector shape = reduced_shape(self.sizes(), gone, keepdim);
@@ -106,13 +110,30 @@ std::tuple<Tensor&, Tensor&> median_out(const Tensor& self, int64_t dim, bool ke
     std::vector<size_t> order;
     for (int64_t r = 0; r < rows.count; ++r) {
       const T* row = rows.data.data_as<T>() + r * rows.length;
-      const size_t at = middle_of(row, static_cast<size_t>(rows.length), &order);
+      const size_t at = middle_of(row, static_cast<size_t>(rows.length), &order, without_nan);
       v.data_as<T>()[r] = row[at];
       i.data_as<int64_t>()[r] = static_cast<int64_t>(at);
     }
   });
   copy_elements(values, view_of(v, values.sizes(), contiguous_strides(values.sizes()), 0));
   copy_elements(indices, view_of(i, indices.sizes(), contiguous_strides(indices.sizes()), 0));
+  return {values, indices};
+}
+
+}  // namespace
+
+Tensor median(const Tensor& self) { return median_of(self, false); }
+Tensor nanmedian(const Tensor& self) { return median_of(self, true); }
+std::tuple<Tensor&, Tensor&> median_out(const Tensor& self, int64_t dim, bool keepdim, Tensor& values, Tensor& indices) {
+  return medians_into(self, dim, keepdim, values, indices, false);
+}
+std::tuple<Tensor&, Tensor&> nanmedian_out(const Tensor& self, int64_t dim, bool keepdim, Tensor& values, Tensor& indices) {
+  return medians_into(self, dim, keepdim, values, indices, true);
+}
+std::tuple<Tensor, Tensor> nanmedian(const Tensor& self, int64_t dim, bool keepdim) {
+  Tensor values = ops::empty_memory_format::call(SizeVector{0}, self.dtype(), Layout::Strided, self.device());
+  Tensor indices = ops::empty_memory_format::call(SizeVector{0}, ScalarType::Long, Layout::Strided, self.device());
+  ops::nanmedian_dim_values::call(self, dim, keepdim, values, indices);
   return {values, indices};
 }
 std::tuple<Tensor, Tensor> median(const Tensor& self, int64_t dim, bool keepdim) {
@@ -153,12 +174,14 @@ std::tuple<Tensor, Tensor, Tensor> unique2(const Tensor& self, bool, bool return
   return {out, inverse, counts};
 }
 
+void assert_async(const Tensor& self, std::string_view assert_msg) {
+  if (ops::item::call(self).value.to_complex() == 0.0) throw Error(std::string(assert_msg));
+}
 void assert_async(const Tensor& self) {
   if (ops::item::call(self).value.to_complex() == 0.0) throw Error("Expected Tensor with single nonzero value, but got zero");
 }
 
-Tensor multinomial(const Tensor& self, int64_t num_samples, bool replacement, const std::optional<GeneratorHandle>& generator) {
-  Tensor out = ops::empty_memory_format::call(SizeVector{0}, ScalarType::Long, Layout::Strided, self.device());
+Tensor& multinomial_out(const Tensor& self, int64_t num_samples, bool replacement, const std::optional<GeneratorHandle>& generator, Tensor& out) {
   if (self.dim() != 1 && self.dim() != 2) throw Error("prob_dist must be 1 or 2 dim");
   if (!is_floating(self.dtype())) throw Error(std::string("multinomial only supports floating-point dtypes for input, got: ") + to_string(self.dtype()));
   if (num_samples <= 0) throw Error("cannot sample n_sample <= 0 samples");
@@ -170,13 +193,11 @@ Tensor multinomial(const Tensor& self, int64_t num_samples, bool replacement, co
     const auto [low, high] = ops::aminmax::call(self);
     const Tensor no_debt = ops::ge_Scalar::call(low, 0);
     const Tensor fits = ops::bitwise_and_Tensor::call(no_debt, ops::lt_Scalar::call(high, std::numeric_limits<double>::infinity()));
-    if (*fits.data_as<bool>() == false) throw Error("probability tensor contains either `inf`, `nan` or element < 0");
-    ops::_assert_async::call(fits);
+    ops::_assert_async_msg::call(fits, "probability tensor contains either `inf`, `nan` or element < 0");
     const Tensor total = self.dim() == 1 ? ops::sum::call(self) : ops::sum_dim_IntList::call(self, SizeVector{1}, false, {});
     Tensor zero = ops::eq_Scalar::call(total, 0);
     if (self.dim() == 2) zero = ops::any::call(zero);
-    if (*zero.data_as<bool>()) throw Error("invalid multinomial distribution (sum of probabilities <= 0)");
-    ops::_assert_async::call(ops::bitwise_not::call(zero));
+    ops::_assert_async_msg::call(ops::bitwise_not::call(zero), "invalid multinomial distribution (sum of probabilities <= 0)");
     Tensor q = ops::empty_like::call(self);
     ops::exponential_::call(q, 1, generator);
     ops::div_out::call(self, q, q);
@@ -211,6 +232,10 @@ Tensor multinomial(const Tensor& self, int64_t num_samples, bool replacement, co
     }
   });
   return out;
+}
+Tensor multinomial(const Tensor& self, int64_t num_samples, bool replacement, const std::optional<GeneratorHandle>& generator) {
+  Tensor out = ops::empty_memory_format::call(SizeVector{0}, ScalarType::Long, Layout::Strided, self.device());
+  return multinomial_out(self, num_samples, replacement, generator, out);
 }
 
 }  // namespace peel::kernels

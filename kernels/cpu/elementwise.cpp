@@ -8,7 +8,7 @@ namespace peel::kernels {
 
 void no_kernel_for(const char* op, ScalarType t) {
   // What stock computes with and few kernels here do.
-  if (is_complex(t) || t == ScalarType::Half || t == ScalarType::Short || t == ScalarType::Char || t == ScalarType::Byte) {
+  if (is_complex(t) || t == ScalarType::Short || t == ScalarType::Char || t == ScalarType::Byte) {
     throw NotImplemented(std::string("The embedded engine has no ") + op + " for " + python_name(t) + " yet; the program can be run on stock PyTorch (--engine pytorch).");
   }
   throw NotImplemented(std::string("\"") + op + "\" not implemented for '" + to_string(t) + "'");
@@ -58,6 +58,7 @@ std::string cpp_name(ScalarType t) {
     case ScalarType::Int: return "int";
     case ScalarType::Bool: return "bool";
     case ScalarType::BFloat16: return "c10::BFloat16";
+    case ScalarType::Half: return "c10::Half";
     default: return "float";
   }
 }
@@ -80,6 +81,18 @@ Tensor& write_into(Tensor& out, const Tensor& value) {
   }
   copy_elements(out, value);
   return out;
+}
+
+Tensor& write_over(Tensor& self, const Tensor& value) {
+  check_no_overlap(self);
+  if (!can_cast(value.dtype(), self.dtype())) {
+    throw Error(std::string("result type ") + to_string(value.dtype()) + " can't be cast to the desired output type " + to_string(self.dtype()));
+  }
+  if (!std::ranges::equal(self.sizes(), value.sizes())) {
+    throw Error("output with shape " + to_text(self.sizes()) + " doesn't match the broadcast shape " + to_text(value.sizes()));
+  }
+  copy_elements(self, value);
+  return self;
 }
 
 Elementwise::Elementwise(std::vector<Tensor> operands, Tensor out, Plan plan) : operands_(std::move(operands)), target_(std::move(out)) {

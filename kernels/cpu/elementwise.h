@@ -68,6 +68,8 @@ void conjugate_elements(const Tensor&);
 void reshape_out(const Tensor& out, Sizes);
 /// The value of an out= argument: its shape changes when it has another, its type stays.
 Tensor& write_into(Tensor& out, const Tensor& value);
+/// The value of an in-place operator, whose tensor keeps its shape and type.
+Tensor& write_over(Tensor& self, const Tensor& value);
 Operand as_operand(const Tensor&);
 /// A Python number as a tensor without dimensions, weak in promotion.
 Tensor wrapped(const Scalar&);

@@ -40,11 +40,12 @@ void fill_best(const Tensor& in, const std::vector<bool>& gone, Tensor* values, 
 }
 
 template <class Better>
-Tensor of_all(const Tensor& self, const char* name, Better better) {
+Tensor of_all(const Tensor& self, const char* name, Better better, Tensor* given = nullptr) {
   if (self.numel() == 0) {
     throw Error(std::string(name) + "(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the 'dim' argument.");
   }
-  Tensor out = ops::empty_memory_format::call(Sizes(), self.dtype(), Layout::Strided, self.device());
+  Tensor out = given ? *given : ops::empty_memory_format::call(Sizes(), self.dtype(), Layout::Strided, self.device());
+  if (given && out.dim() != 0) reshape_out(out, Sizes());
   const Tensor in = made_contiguous(self);
   Tensor values, indices;
   fill_best(in, named_dims(std::nullopt, in.dim()), &values, &indices, name, better);
@@ -166,6 +167,14 @@ ScalarType type_of_product(const Tensor& self, std::optional<ScalarType> dtype) 
 
 Tensor max(const Tensor& self) { return of_all(self, "max", kGreater); }
 Tensor min(const Tensor& self) { return of_all(self, "min", kLess); }
+Tensor& max_all_out(const Tensor& self, Tensor& out) {
+  of_all(self, "max", kGreater, &out);
+  return out;
+}
+Tensor& min_all_out(const Tensor& self, Tensor& out) {
+  of_all(self, "min", kLess, &out);
+  return out;
+}
 std::tuple<Tensor, Tensor> max(const Tensor& self, int64_t dim, bool keepdim) { return along(self, dim, keepdim, "max", kGreater); }
 std::tuple<Tensor, Tensor> min(const Tensor& self, int64_t dim, bool keepdim) { return along(self, dim, keepdim, "min", kLess); }
 Tensor amax(const Tensor& self, Sizes dim, bool keepdim) { return extreme(self, dim, keepdim, "amax", kGreater); }

@@ -27,6 +27,22 @@ void loops(const Product& p, const T* a, const T* b, T* c) {
   }
 }
 
+template <class T>
+void in_float(const Product& p, const T* a, const T* b, T* c) {
+  for (int64_t j = 0; j < p.n; ++j) {
+    for (int64_t i = 0; i < p.m; ++i) {
+      float total = 0;
+      for (int64_t l = 0; l < p.k; ++l) {
+        const T x = p.transpose_a ? a[l + i * p.lda] : a[i + l * p.lda], y = p.transpose_b ? b[j + l * p.ldb] : b[l + j * p.ldb];
+        total += static_cast<float>(x) * static_cast<float>(y);
+      }
+      T& o = c[i + j * p.ldc];
+      const float before = p.beta == 0 ? 0.0f : static_cast<float>(p.beta) * static_cast<float>(o);
+      o = before + static_cast<float>(p.alpha) * total;
+    }
+  }
+}
+
 #if PEEL_HAVE_BLAS
 template <class T, class F>
 void blas(F f, const Product& p, const T* a, const T* b, T* c) {
@@ -51,19 +67,7 @@ void gemm(const Product& p, const float* a, const float* b, float* c) { gemm_of(
 void gemm(const Product& p, const double* a, const double* b, double* c) { gemm_of(p, a, b, c); }
 void gemm(const Product& p, const int64_t* a, const int64_t* b, int64_t* c) { loops(p, a, b, c); }
 void gemm(const Product& p, const int32_t* a, const int32_t* b, int32_t* c) { loops(p, a, b, c); }
-void gemm(const Product& p, const BFloat16* a, const BFloat16* b, BFloat16* c) {
-  for (int64_t j = 0; j < p.n; ++j) {
-    for (int64_t i = 0; i < p.m; ++i) {
-      float total = 0;
-      for (int64_t l = 0; l < p.k; ++l) {
-        const BFloat16 x = p.transpose_a ? a[l + i * p.lda] : a[i + l * p.lda], y = p.transpose_b ? b[j + l * p.ldb] : b[l + j * p.ldb];
-        total += static_cast<float>(x) * static_cast<float>(y);
-      }
-      BFloat16& o = c[i + j * p.ldc];
-      const float before = p.beta == 0 ? 0.0f : static_cast<float>(p.beta) * static_cast<float>(o);
-      o = before + static_cast<float>(p.alpha) * total;
-    }
-  }
-}
+void gemm(const Product& p, const BFloat16* a, const BFloat16* b, BFloat16* c) { in_float(p, a, b, c); }
+void gemm(const Product& p, const Half* a, const Half* b, Half* c) { in_float(p, a, b, c); }
 
 }  // namespace peel::kernels

@@ -2,7 +2,7 @@
 #pragma once
 #include <cstdint>
 
-#include "kernels/cpu/bfloat16.h"
+#include "kernels/cpu/small_floats.h"
 
 namespace peel::kernels {
 
@@ -18,5 +18,6 @@ void gemm(const Product&, const int64_t* a, const int64_t* b, int64_t* c);
 void gemm(const Product&, const int32_t* a, const int32_t* b, int32_t* c);
 /// Sums in float32, rounds once.
 void gemm(const Product&, const BFloat16* a, const BFloat16* b, BFloat16* c);
+void gemm(const Product&, const Half* a, const Half* b, Half* c);
 
 }  // namespace peel::kernels

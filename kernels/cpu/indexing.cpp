@@ -162,17 +162,14 @@ Tensor scatter_add(const Tensor& self, int64_t dim, const Tensor& index, const T
   return out;
 }
 
-Tensor index_select(const Tensor& self, int64_t dim, const Tensor& index) {
+Tensor& index_select_out(const Tensor& self, int64_t dim, const Tensor& index, Tensor& out) {
   if (index.dim() > 1) throw IndexError("index_select(): Index is supposed to be a vector");
   check_index_type("index_select", index);
   const int64_t d = wrap_dimension(dim, self.dim());
   SizeVector shape(self.sizes().begin(), self.sizes().end());
   if (!shape.empty()) shape[static_cast<size_t>(d)] = index.numel();
-  Tensor out = ops::empty_memory_format::call(SizeVector{0}, self.dtype(), Layout::Strided, self.device());
-  const Tensor made = empty(shape, self.dtype(), self.device());
-  out.impl().storage = made.impl().storage;
-  out.impl().sizes = made.impl().sizes;
-  out.impl().strides = made.impl().strides;
+  if (out.dtype() != self.dtype()) throw Error("index_select(): self and result must have the same scalar type");
+  if (!std::ranges::equal(out.sizes(), shape)) reshape_out(out, shape);
   const std::vector<int64_t> places = whole_numbers_of(index);
   const int64_t size = self.dim() ? self.size(d) : 1;
   for (const int64_t p : places) {
@@ -194,6 +191,10 @@ Tensor index_select(const Tensor& self, int64_t dim, const Tensor& index) {
                   view_of(self, part, self.strides(), self.storage_offset() + places[k] * self.strides()[static_cast<size_t>(d)]));
   }
   return out;
+}
+Tensor index_select(const Tensor& self, int64_t dim, const Tensor& index) {
+  Tensor out = ops::empty_memory_format::call(SizeVector{0}, self.dtype(), Layout::Strided, self.device());
+  return index_select_out(self, dim, index, out);
 }
 Tensor index_select_backward(const Tensor& grad, Sizes self_sizes, int64_t dim, const Tensor& index) {
   Tensor out = ops::new_zeros::call(grad, self_sizes, grad.dtype(), Layout::Strided, grad.device(), false);
@@ -305,9 +306,9 @@ Tensor& index_fill_(Tensor& self, int64_t dim, const Tensor& index, const Scalar
   const int64_t d = wrap_dimension(dim, self.dim());
   if (index.dtype() != ScalarType::Long) throw IndexError("index_fill_(): Expected dtype int64 for index.");
   const std::vector<int64_t> places = places_along("index_fill_", self, d, index);
-  if (self.numel() == 0 || places.empty()) return self;
   ops::as_strided::call(self, self.sizes(), self.strides());
   ops::as_strided::call(index, index.sizes(), index.strides());
+  if (self.numel() == 0) return self;
   with_any_type(self.dtype(), "index_fill_cpu", [&]<class T>(T) {
     for (const int64_t i : places) {
       const Tensor part = slice_at(self, d, i);

@@ -63,8 +63,15 @@ Tensor nll_loss_nd(const Tensor& self, const Tensor& target, const Optional& wei
   if (self.dim() != 1 && self.size(0) != target.size(0)) {
     throw ValueError("Expected input batch_size (" + std::to_string(self.size(0)) + ") to match target batch_size (" + std::to_string(target.size(0)) + ").");
   }
-  if (self.dim() > 2) {
-    throw NotImplemented("The embedded engine has no nll_loss of more than 2 dimensions yet; the program can be run on stock PyTorch (--engine pytorch).");
+  if (self.dim() == 4) return ops::nll_loss2d::call(self, target, weight, reduction, ignore_index);
+  if (self.dim() > 2) {  // other places are seen as one row of a picture
+    const int64_t n = self.size(0), c = self.size(1);
+    SizeVector shape{n};
+    shape.insert(shape.end(), self.sizes().begin() + 2, self.sizes().end());
+    if (!std::ranges::equal(target.sizes().subspan(1), self.sizes().subspan(2))) throw Error("Expected target size " + to_text(shape) + ", got " + to_text(target.sizes()));
+    const Tensor in = ops::view::call(made_contiguous(self), SizeVector{n, c, 1, -1}), wanted = ops::view::call(made_contiguous(target), SizeVector{n, 1, -1});
+    const Tensor loss = ops::nll_loss2d::call(in, wanted, weight, reduction, ignore_index);
+    return reduction == kMean || reduction == kSum ? loss : ops::view::call(loss, shape);
   }
   return ops::nll_loss::call(self, target, weight, reduction, ignore_index);
 }

@@ -14,24 +14,34 @@ Tensor flat(const Tensor& t) { return rows_of(t, named_dims(std::nullopt, t.dim(
 
 }  // namespace
 
-Tensor masked_select(const Tensor& self, const Tensor& mask) {
-  Tensor out = ops::empty_memory_format::call(SizeVector{0}, self.dtype(), Layout::Strided, self.device());
+Tensor& masked_select_out(const Tensor& self, const Tensor& mask, Tensor& out) {
+  if (out.dtype() != self.dtype()) throw Error("masked_select(): self and result must have the same scalar type");
   need_bool("masked_select", mask);
   const SizeVector shape = broadcast(mask.sizes(), self.sizes());
-  const Tensor m = wide(mask, shape), in = wide(self, shape);
+  const bool alike = std::ranges::equal(mask.sizes(), self.sizes());
+  const Tensor m = alike ? mask : ops::expand::call(mask, shape), in = alike ? self : ops::expand::call(self, shape);
   const int64_t n = ops::item::call(ops::sum::call(m)).value.to_int();
   reshape_out(out, SizeVector{n});
   if (n == 0) return out;
   // Stock's iterator looks at the result with all dimensions, without a step.
   ops::as_strided::call(out, shape, SizeVector(shape.size(), 0));
+  if (!in.is_contiguous() || !m.is_contiguous()) {  // where it counts places, before it takes the elements
+    Tensor counts = ops::empty_memory_format::call(shape, ScalarType::Long, Layout::Strided, self.device());
+    ops::copy_::call(counts, m);
+    ops::empty_memory_format::call(shape, ScalarType::Long, Layout::Strided, self.device());
+  }
   const Tensor chosen = flat(m), from = flat(in);
-  with_type(self.dtype(), "masked_select", [&]<class T>(T) {
+  with_any_type(self.dtype(), "masked_select", [&]<class T>(T) {
     T* o = out.data_as<T>();
     for (int64_t i = 0; i < m.numel(); ++i) {
       if (chosen.data_as<bool>()[i]) *o++ = from.data_as<T>()[i];
     }
   });
   return out;
+}
+Tensor masked_select(const Tensor& self, const Tensor& mask) {
+  Tensor out = ops::empty_memory_format::call(SizeVector{0}, self.dtype(), Layout::Strided, self.device());
+  return masked_select_out(self, mask, out);
 }
 Tensor masked_select_backward(const Tensor& grad, const Tensor& input, const Tensor& mask) {
   const SizeVector shape = broadcast(input.sizes(), mask.sizes());

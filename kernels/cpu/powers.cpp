@@ -1,4 +1,5 @@
 // Powers, bounds, remainders and divisions that round.
+#include <algorithm>
 #include <cmath>
 
 #include "kernels/cpu/elementwise.h"
@@ -162,6 +163,10 @@ Tensor pow(const Tensor& self, const Tensor& exponent) {
   });
 }
 Tensor& pow_out(const Tensor& self, const Tensor& exponent, Tensor& out) { return write_into(out, pow(self, exponent)); }
+Tensor& pow_out(const Scalar& self, const Tensor& exponent, Tensor& out) {
+  if (!std::ranges::equal(out.sizes(), exponent.sizes())) reshape_out(out, exponent.sizes());
+  return self.value.to_double() == 1 ? ops::fill__Scalar::call(out, 1) : ops::pow_Tensor_Tensor_out::call(wrapped(self), exponent, out);
+}
 Tensor pow(const Scalar& self, const Tensor& exponent) {
   Tensor out = empty_strided(exponent.sizes(), like_strides(exponent.sizes(), exponent.strides()), ops::result_type_Scalar_Tensor::call(self, exponent));
   if (self.value.to_double() == 1) return ops::fill__Scalar::call(out, 1);
@@ -175,6 +180,11 @@ Tensor remainder(const Tensor& self, const Scalar& other) { return ops::remainde
 Tensor fmod(const Tensor& self, const Tensor& other) { return map_any("fmod_cpu", self, other, kFmod); }
 Tensor fmod(const Tensor& self, const Scalar& other) { return ops::fmod_Tensor::call(self, wrapped(other)); }
 Tensor floor_divide(const Tensor& self, const Tensor& other) { return map_any("div_floor_cpu", self, other, kFloorDivide, {}, {.allocates_by_call = true}); }
+Tensor& floor_divide_(Tensor& self, const Tensor& other) {
+  map_any("div_floor_cpu", self, other, kFloorDivide, self);
+  return self;
+}
+Tensor& floor_divide_out(const Tensor& self, const Tensor& other, Tensor& out) { return write_into(out, map_any("div_floor_cpu", self, other, kFloorDivide)); }
 Tensor floor_divide(const Tensor& self, const Scalar& other) { return ops::floor_divide::call(self, wrapped(other)); }
 Tensor div(const Tensor& self, const Tensor& other, std::optional<std::string_view> rounding_mode) {
   if (!rounding_mode) return map_floating("div_true_cpu", {self, other}, [](auto a, auto b) { return a / b; });
@@ -219,6 +229,21 @@ Tensor& clamp_min_(Tensor& self, const Tensor& min) {
 Tensor& clamp_min_(Tensor& self, const Scalar& min) {
   bounded("clamp_min_scalar_cpu", self, min, {}, self, !is_floating(self.dtype()));
   return self;
+}
+// NaN of any of them stays.
+Tensor clamp_min(const Tensor& self, const Tensor& min) { return map_any("clamp_min_cpu", self, min, kMaximum); }
+Tensor clamp_max(const Tensor& self, const Tensor& max) { return map_any("clamp_max_cpu", self, max, kMinimum); }
+Tensor clamp(const Tensor& self, const std::optional<Tensor>& min, const std::optional<Tensor>& max) {
+  const bool low = min && min->defined(), high = max && max->defined();
+  if (!low && !high) throw Error("torch.clamp: At least one of 'min' or 'max' must not be None");
+  if (!low || !high) return low ? map_any("clamp_cpu", self, *min, kMaximum) : map_any("clamp_cpu", self, *max, kMinimum);
+  Elementwise e({self, *min, *max});
+  with_type(e.type(), "clamp_cpu", [&]<class T>(T) {
+    using M = Math<T>;
+    auto walk = e.walk<4>();
+    each<T, T, T, T>(walk, [](T& o, T x, T a, T b) { o = static_cast<T>(kMinimum(kMaximum(static_cast<M>(x), static_cast<M>(a)), static_cast<M>(b))); });
+  });
+  return e.finish();
 }
 Tensor clamp_max(const Tensor& self, const Scalar& max) { return bounded("clamp_max_scalar_cpu", self, {}, max, {}, !is_floating(self.dtype())); }
 Tensor& clamp_max_(Tensor& self, const Scalar& max) {

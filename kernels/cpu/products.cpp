@@ -90,4 +90,26 @@ Tensor addmm(const Tensor& self, const Tensor& mat1, const Tensor& mat2, const S
   return out;
 }
 
+Tensor& addmm_(Tensor& self, const Tensor& mat1, const Tensor& mat2, const Scalar& beta, const Scalar& alpha) {
+  check_matrix(mat1, "mat1");
+  check_matrix(mat2, "mat2");
+  check_factors(mat1, mat2);
+  const SizeVector shape{mat1.size(0), mat2.size(1)};
+  if (!std::ranges::equal(self.sizes(), shape)) {
+    throw Error("The expanded size of the tensor (" + std::to_string(shape[1]) + ") must match the existing size (" + std::to_string(self.dim() ? self.size(-1) : 1) +
+                ") at non-singleton dimension 1.  Target sizes: " + to_text(shape) + ".  Tensor sizes: " + to_text(self.sizes()));
+  }
+  const Sizes st = self.strides();
+  const bool ordered = (st[1] == 1 && st[0] >= std::max<int64_t>(1, shape[1])) || (st[0] == 1 && st[1] >= std::max<int64_t>(1, shape[0]));
+  if (ordered) {
+    multiply(self, mat1, mat2, beta.value.to_double(), alpha.value.to_double());
+    return self;
+  }
+  Tensor rows = empty(shape, self.dtype(), self.device());
+  copy_elements(rows, self);
+  multiply(rows, mat1, mat2, beta.value.to_double(), alpha.value.to_double());
+  copy_elements(self, rows);
+  return self;
+}
+
 }  // namespace peel::kernels

@@ -42,7 +42,7 @@ Tensor& mean_into(Tensor& result, const Tensor& self, std::optional<Sizes> dims,
   int64_t n = 1;
   const auto gone = named_dims(dims, self.dim());
   for (size_t d = 0; d < gone.size(); ++d) n *= gone[d] ? self.sizes()[d] : 1;
-  if (result.dtype() == ScalarType::BFloat16) {  // summed and divided in float32
+  if (result.dtype() == ScalarType::BFloat16 || result.dtype() == ScalarType::Half) {  // summed and divided in float32
     Tensor wide = ops::to_dtype::call(result, ScalarType::Float);
     ops::sum_IntList_out::call(self, dims, keepdim, ScalarType::Float, wide);
     ops::div__Scalar::call(wide, n);

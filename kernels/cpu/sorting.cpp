@@ -3,6 +3,7 @@
 #include <memory>
 #include <numeric>
 
+#include "kernels/cpu/matrices.h"
 #include "kernels/cpu/rows.h"
 #include "ops_generated/kernels.h"
 #include "ops_generated/ops.h"
@@ -30,15 +31,13 @@ void sort_row(const T* in, T* values, int64_t* indices, int64_t n, bool descendi
 
 }  // namespace
 
-std::tuple<Tensor, Tensor> sort(const Tensor& self, std::optional<bool>, int64_t dim, bool descending) {
-  const int64_t d = wrap_dimension(dim, self.dim());
-  const SizeVector strides = like_strides(self.sizes(), self.strides());
-  Tensor values = empty_strided(self.sizes(), strides, self.dtype(), self.device());
-  Tensor indices = empty_strided(self.sizes(), strides, ScalarType::Long, self.device());
+namespace {
+
+void sort_into(Tensor& values, Tensor& indices, const Tensor& self, int64_t d, bool descending) {
   ops::copy_::call(values, self);
   if (self.dim() == 0) {
     ops::zero_::call(indices);
-    return {values, indices};
+    return;
   }
   // Stock writes the places first, and sorts both.
   const int64_t n = self.size(d);
@@ -57,6 +56,25 @@ std::tuple<Tensor, Tensor> sort(const Tensor& self, std::optional<bool>, int64_t
   });
   put_rows(values, named, out);
   put_rows(indices, named, where);
+}
+
+}  // namespace
+
+std::tuple<Tensor, Tensor> sort(const Tensor& self, std::optional<bool>, int64_t dim, bool descending) {
+  const int64_t d = wrap_dimension(dim, self.dim());
+  const SizeVector strides = like_strides(self.sizes(), self.strides());
+  Tensor values = empty_strided(self.sizes(), strides, self.dtype(), self.device());
+  Tensor indices = empty_strided(self.sizes(), strides, ScalarType::Long, self.device());
+  sort_into(values, indices, self, d, descending);
+  return {values, indices};
+}
+std::tuple<Tensor&, Tensor&> sort_out(const Tensor& self, std::optional<bool>, int64_t dim, bool descending, Tensor& values, Tensor& indices) {
+  const int64_t d = wrap_dimension(dim, self.dim());
+  const SizeVector strides = like_strides(self.sizes(), self.strides());
+  Target v(values, self.sizes(), strides), i(indices, self.sizes(), strides);
+  sort_into(v.tensor(), i.tensor(), self, d, descending);
+  v.finish();
+  i.finish();
   return {values, indices};
 }
 std::tuple<Tensor, Tensor> sort(const Tensor& self, int64_t dim, bool descending) { return ops::sort_stable::call(self, false, dim, descending); }
@@ -90,8 +108,8 @@ std::tuple<Tensor, Tensor> topk(const Tensor& self, int64_t k, int64_t dim, bool
   return {values, indices};
 }
 
-Tensor nonzero(const Tensor& self) {
-  Tensor out = ops::empty_memory_format::call(SizeVector{0}, ScalarType::Long, Layout::Strided, self.device());
+Tensor& nonzero_out(const Tensor& self, Tensor& out) {
+  if (out.dtype() != ScalarType::Long) throw Error(std::string("nonzero: Expected out tensor to have scalar type Long but got scalar type") + to_string(out.dtype()));
   std::vector<int64_t> found;  // flat places
   const Tensor flat = rows_of(self, named_dims(std::nullopt, self.dim())).data;
   with_any_type(self.dtype(), "nonzero", [&]<class T>(T) {
@@ -114,6 +132,10 @@ Tensor nonzero(const Tensor& self) {
     }
   }
   return out;
+}
+Tensor nonzero(const Tensor& self) {
+  Tensor out = ops::empty_memory_format::call(SizeVector{0}, ScalarType::Long, Layout::Strided, self.device());
+  return nonzero_out(self, out);
 }
 
 }  // namespace peel::kernels

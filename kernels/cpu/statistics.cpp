@@ -1,4 +1,5 @@
 // Variances, norms, and what is computed along one dimension: softmax, running sums and products.
+#include <algorithm>
 #include <cmath>
 
 #include "kernels/cpu/rows.h"
@@ -33,20 +34,16 @@ void need_floating(const char* name, const Tensor& self) {
   }
 }
 
-Tensor spread_of(const char* name, const Tensor& self, std::optional<Sizes> dims, const std::optional<Scalar>& correction, bool keepdim, bool root) {
-  Tensor result = ops::empty_memory_format::call(Sizes(), self.dtype(), Layout::Strided, self.device());
+Tensor spread_into(Tensor result, const char* name, const Tensor& self, std::optional<Sizes> dims, const std::optional<Scalar>& correction, bool keepdim, bool root) {
   need_floating("std and var", self);
   const auto gone = named_dims(dims, self.dim());
   const SizeVector shape = reduced_shape(self.sizes(), gone, keepdim);
-  const Tensor made = empty(shape, self.dtype(), self.device());
-  result.impl().storage = made.impl().storage;
-  result.impl().sizes = made.impl().sizes;
-  result.impl().strides = made.impl().strides;
+  if (!std::ranges::equal(result.sizes(), shape)) reshape_out(result, shape);
   const Tensor out = with_all_dims(result, self.sizes(), gone, keepdim);
   if (self.numel() == 0) return ops::fill__Scalar::call(result, std::numeric_limits<double>::quiet_NaN());
   const Rows rows = rows_of(self, gone);
   const double c = correction_of(correction);
-  if (rows.count == 1 && result.numel() == 1 && is_floating(self.dtype()) && self.dtype() != ScalarType::BFloat16) {
+  if (rows.count == 1 && result.numel() == 1 && (self.dtype() == ScalarType::Float || self.dtype() == ScalarType::Double)) {
     const double mean = ops::item::call(ops::mean::call(self)).value.to_double();  // as stock's for one value
     double squares = 0;
     with_floating(self.dtype(), name, [&]<class T>(T) {
@@ -64,8 +61,20 @@ Tensor spread_of(const char* name, const Tensor& self, std::optional<Sizes> dims
   put_reduced(out, gone, values);
   return result;
 }
+Tensor spread_of(const char* name, const Tensor& self, std::optional<Sizes> dims, const std::optional<Scalar>& correction, bool keepdim, bool root) {
+  return spread_into(ops::empty_memory_format::call(Sizes(), self.dtype(), Layout::Strided, self.device()), name, self, dims, correction, keepdim, root);
+}
 
 }  // namespace
+
+Tensor& var_out(const Tensor& self, std::optional<Sizes> dim, const std::optional<Scalar>& correction, bool keepdim, Tensor& out) {
+  spread_into(out, "std_cpu", self, dim, correction, keepdim, false);
+  return out;
+}
+Tensor& stdev_out(const Tensor& self, std::optional<Sizes> dim, const std::optional<Scalar>& correction, bool keepdim, Tensor& out) {
+  spread_into(out, "std_cpu", self, dim, correction, keepdim, true);
+  return out;
+}
 
 Tensor var(const Tensor& self, std::optional<Sizes> dim, const std::optional<Scalar>& correction, bool keepdim) {
   return spread_of("std_cpu", self, dim, correction, keepdim, false);
@@ -127,9 +136,9 @@ Tensor linalg_vector_norm(const Tensor& self, const Scalar& ord, std::optional<S
     return ops::abs_out::call(in, result);
   }
   const Tensor out = with_all_dims(result, self.sizes(), gone, keepdim);
-  const Rows rows = rows_of(self, gone);
+  const Rows rows = rows_of(t == self.dtype() ? self : ops::to_dtype::call(self, t), gone);
   const Tensor values = empty(SizeVector{rows.count}, t);
-  with_floating(self.dtype(), "norm_cpu", [&]<class T>(T) {
+  with_floating(t, "norm_cpu", [&]<class T>(T) {
     for (int64_t r = 0; r < rows.count; ++r) {
       double total = p < 0 && std::isinf(p) ? std::numeric_limits<double>::infinity() : 0;
       for (int64_t k = 0; k < rows.length; ++k) {

@@ -1,4 +1,5 @@
 // Functions of one tensor, element by element.
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -98,7 +99,17 @@ PEEL_ROUNDED(trunc, std::trunc(x))
 #undef PEEL_ROUNDED_
 
 Tensor sign(const Tensor& self) { return map_any("sign_cpu", self, kSign); }
-Tensor sgn(const Tensor& self) { return map_any("sign_cpu", self, kSign); }
+Tensor sgn(const Tensor& self) {
+  if (!is_complex(self.dtype())) return map_any("sign_cpu", self, kSign);
+  Elementwise e({self});
+  with_any_type(e.type(), "sgn_cpu", [&]<class T>(T) {
+    if constexpr (kIsComplex<T>) {
+      auto walk = e.walk<2>();
+      each<T, T>(walk, [](T& o, T x) { o = x == T{} ? T{} : x / std::abs(x); });
+    }
+  });
+  return e.finish();
+}
 
 Tensor exp(const Tensor& self) {
   if (!is_complex(self.dtype())) return map_floating("exp_vml_cpu", {self}, [](auto x) { return std::exp(x); });
@@ -142,10 +153,29 @@ Tensor& neg_(Tensor& self) {
 
 // Stock makes the result by a call of empty, then asks the out= form, which gives it its shape.
 Tensor abs(const Tensor& self) {
+  if (is_complex(self.dtype())) {
+    Tensor out = ops::empty_like::call(self, value_type_of(self.dtype()), Layout::Strided, self.device());
+    return ops::abs_out::call(self, out);
+  }
   Tensor out = ops::empty_memory_format::call(Sizes(), value_type_of(self.dtype()), Layout::Strided, self.device());
   return ops::abs_out::call(self, out);
 }
-Tensor& abs_out(const Tensor& self, Tensor& out) { return write_into(out, magnitude(self)); }
+Tensor& abs_out(const Tensor& self, Tensor& out) {
+  if (!is_complex(self.dtype())) return write_into(out, magnitude(self));
+  // Stock computes complex numbers without imaginary parts, whose real parts are copied.
+  const Tensor sizes = ops::empty_memory_format::call(SizeVector{0}, self.dtype(), Layout::Strided, self.device());
+  reshape_out(sizes, self.sizes());
+  with_any_type(self.dtype(), "abs_cpu", [&]<class T>(T) {
+    if constexpr (kIsComplex<T>) {
+      Walk<2> walk(self.sizes());
+      walk.set(0, sizes);
+      walk.set(1, self);
+      each<T, T>(walk, [](T& o, T x) { o = std::abs(x); });
+    }
+  });
+  if (!std::ranges::equal(out.sizes(), self.sizes())) reshape_out(out, self.sizes());
+  return ops::copy_::call(out, ops::real::call(sizes));
+}
 Tensor& abs_(Tensor& self) { return ops::abs_out::call(self, self); }
 
 Tensor square(const Tensor& self) { return ops::pow_Tensor_Scalar::call(self, 2); }

@@ -6,7 +6,7 @@
 #include "core/dispatch/boxing.h"
 #include "core/dispatch/error.h"
 #include "core/tensor/tensor.h"
-#include "kernels/cpu/bfloat16.h"
+#include "kernels/cpu/small_floats.h"
 
 namespace peel::kernels {
 using namespace core;
@@ -46,15 +46,19 @@ decltype(auto) with_type(ScalarType t, const char* op, F&& f) {
     case ScalarType::Int: return f(int32_t{});
     case ScalarType::Bool: return f(bool{});
     case ScalarType::BFloat16: return f(BFloat16{});
+    case ScalarType::Half: return f(Half{});
     default: no_kernel_for(op, t);
   }
 }
-/// Complex numbers too: the few operators that lazy conjugation needs.
+/// Complex numbers and small integers too: copies, sums, products, comparisons.
 template <class F>
 decltype(auto) with_any_type(ScalarType t, const char* op, F&& f) {
   switch (t) {
     case ScalarType::ComplexFloat: return f(std::complex<float>{});
     case ScalarType::ComplexDouble: return f(std::complex<double>{});
+    case ScalarType::Byte: return f(uint8_t{});
+    case ScalarType::Char: return f(int8_t{});
+    case ScalarType::Short: return f(int16_t{});
     default: return with_type(t, op, f);
   }
 }
@@ -64,6 +68,7 @@ decltype(auto) with_floating(ScalarType t, const char* op, F&& f) {
     case ScalarType::Float: return f(float{});
     case ScalarType::Double: return f(double{});
     case ScalarType::BFloat16: return f(BFloat16{});
+    case ScalarType::Half: return f(Half{});
     default: no_kernel_for(op, t);
   }
 }

@@ -13,10 +13,12 @@ import engine_breadth_cases
 import engine_cases
 import engine_more_cases
 import engine_rows
+import engine_wide_cases
 import harness
 from dispatch_replay import Replay
 
 SEED = 20261
+KNOWN = {**engine_breadth_cases.KNOWN, **engine_wide_cases.KNOWN}
 STOCK = '''
 import json, random, sys, torch, warnings
 warnings.simplefilter("ignore")
@@ -173,7 +175,7 @@ def main():
     version = harness.need()
     seed = int(sys.argv[1]) if len(sys.argv) > 1 else SEED
     count = int(sys.argv[2]) if len(sys.argv) > 2 else 600
-    more = list(engine_breadth_cases.cases())
+    more = list(engine_breadth_cases.cases()) + list(engine_wide_cases.cases())
     named = list(engine_cases.named()) + list(engine_more_cases.cases()) + more
     graphs = list(engine_cases.graphs(seed, count // 4))
     cases = named + graphs + list(engine_cases.drawn(seed, count)) + list(engine_more_cases.drawn(seed, count))
@@ -204,10 +206,10 @@ def main():
     for index, (c, (error, facts, grads), rows) in enumerate(zip(cases, theirs, recorded)):
         my_error, my_facts, my_grads, my_rows = ours(replay, c, index)
         problems = []
-        words = [w for w in engine_breadth_cases.KNOWN if w in c[1]] if index in breadth else []
+        words = [w for w in KNOWN if w in c[1]] if index in breadth else []
 
         def differs(what, lines):
-            reasons = [w for w in words if what in engine_breadth_cases.KNOWN[w][0]]
+            reasons = [w for w in words if what in KNOWN[w][0]]
             for w in reasons:
                 used.setdefault(w, set()).add(what)
             (known if reasons else wrong)[what] += 1
@@ -230,10 +232,10 @@ def main():
             print("\n".join("  " + p for p in problems))
     replay.close()
     print("known to differ: in hops %d cases, in values %d, in errors %d: %s" % (
-        known["hops"], known["values"], known["errors"], "; ".join(sorted({why for _, why in engine_breadth_cases.KNOWN.values()}))))
-    idle = [w for w, (what, _) in engine_breadth_cases.KNOWN.items() if set(what.split()) != used.get(w, set())] if seed == SEED else []
+        known["hops"], known["values"], known["errors"], "; ".join(sorted({why for _, why in KNOWN.values()}))))
+    idle = [w for w, (what, _) in KNOWN.items() if set(what.split()) != used.get(w, set())] if seed == SEED else []
     for w in idle:
-        print("KNOWN %r: listed as differing in %s, differs in %s" % (w, engine_breadth_cases.KNOWN[w][0], " ".join(sorted(used.get(w, {"nothing"})))))
+        print("KNOWN %r: listed as differing in %s, differs in %s" % (w, KNOWN[w][0], " ".join(sorted(used.get(w, {"nothing"})))))
     print("torch %s, seed %d: %d named cases, %d random graphs, %d random calls (%d raise), %d hops; cases that differ in hops %d, in values %d, in errors %d"
           % (version.split()[0], seed, len(named), len(graphs), len(cases) - len(named) - len(graphs), errors, hops, wrong["hops"], wrong["values"], wrong["errors"]))
     return 1 if any(wrong.values()) or idle or len(recorded) != len(cases) else 0

@@ -53,6 +53,7 @@ const char* python_type(const std::exception& e) {
   if (dynamic_cast<const IndexError*>(&e)) return "IndexError";
   if (dynamic_cast<const ValueError*>(&e)) return "ValueError";
   if (dynamic_cast<const TypeError*>(&e)) return "TypeError";
+  if (dynamic_cast<const LinAlgError*>(&e)) return "_LinAlgError";
   return "RuntimeError";
 }
 
@@ -196,7 +197,7 @@ class Script {
       kernels::each<T>(walk, [&](T& v) {
         if constexpr (kernels::kIsComplex<T>) std::cout << (first ? "" : ",") << sign * v.real() << ',' << sign * imaginary * v.imag();
         else if constexpr (kernels::kIsFloating<T>) std::cout << (first ? "" : ",") << sign * static_cast<double>(static_cast<kernels::Math<T>>(v));
-        else std::cout << (first ? "" : ",") << v;
+        else std::cout << (first ? "" : ",") << +v;
         first = false;
       });
     });

@@ -2,9 +2,10 @@
 from . import _C
 from ._missing import missing
 
-__all__ = ["is_tensor", "is_floating_point", "is_complex", "is_storage", "numel", "as_tensor", "asarray", "from_numpy", "broadcast_shapes", "typename", "einsum", "split", "norm",
-           "unique", "tensordot", "cartesian_prod", "is_nonzero", "is_inference", "is_conj", "is_neg", "is_same_size", "get_device", "atleast_1d", "atleast_2d", "cdist",
-           "broadcast_tensors", "meshgrid", "normal", "result_type", "finfo", "iinfo", "compile", "conj", "frombuffer", "from_dlpack", "chain_matmul", "is_distributed", "is_signed"]
+__all__ = ["is_tensor", "is_floating_point", "is_complex", "is_storage", "numel", "as_tensor", "asarray", "from_numpy", "broadcast_shapes", "typename", "einsum", "split",
+           "norm", "unique", "tensordot", "cartesian_prod", "is_nonzero", "is_inference", "is_conj", "is_neg", "is_same_size", "get_device", "atleast_1d", "atleast_2d",
+           "cdist", "broadcast_tensors", "meshgrid", "normal", "result_type", "finfo", "iinfo", "compile", "conj", "frombuffer", "from_dlpack", "chain_matmul",
+           "is_distributed", "is_signed", "atleast_3d", "block_diag", "nonzero", "unique_consecutive"]
 
 
 def is_tensor(x):
@@ -134,16 +135,18 @@ def split(tensor, split_size_or_sections, dim=0):
 
 def norm(input, p="fro", dim=None, keepdim=False, out=None, dtype=None):
     from . import linalg
-    if p == "fro":
-        p = 2
-    elif isinstance(p, str):
-        missing("norm(p=%r)" % p)
-    return linalg.vector_norm(input, 2 if p is None else p, dim, keepdim, dtype=dtype)
+    if p == "nuc":
+        return linalg.matrix_norm(input, "nuc", (0, 1) if dim is None else dim, keepdim, dtype=dtype, out=out)
+    if isinstance(p, str) and p != "fro":
+        raise RuntimeError("only valid string values are 'fro' and 'nuc', found %s" % p)
+    return linalg.vector_norm(input, 2 if p in (None, "fro") else p, dim, keepdim, dtype=dtype, out=out)
 
 
 def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=None):
     if dim is not None:
-        missing("unique(dim=...)")
+        values, inverse, counts = _V.unique_dim(input, dim, sorted, return_inverse, return_counts)
+        wanted = (values,) + ((inverse,) if return_inverse else ()) + ((counts,) if return_counts else ())
+        return wanted if len(wanted) > 1 else values
     values, inverse, counts = _V._unique2(input, sorted, return_inverse, return_counts)
     wanted = (values,) + ((inverse,) if return_inverse else ()) + ((counts,) if return_counts else ())
     return wanted if len(wanted) > 1 else values
@@ -186,8 +189,35 @@ def atleast_2d(*tensors):
     return _V.atleast_2d(tensors[0] if len(tensors) == 1 else list(tensors))
 
 
+def unique_consecutive(input, return_inverse=False, return_counts=False, dim=None):
+    values, inverse, counts = _V.unique_consecutive(input, return_inverse, return_counts, dim)
+    wanted = (values,) + ((inverse,) if return_inverse else ()) + ((counts,) if return_counts else ())
+    return wanted if len(wanted) > 1 else values
+
+
+def nonzero(input, *, out=None, as_tuple=False):
+    if as_tuple:
+        return _C._nonzero_numpy(input)
+    return _V.nonzero(input) if out is None else _V.nonzero(input, out=out)
+
+
 def cdist(x1, x2, p=2.0, compute_mode="use_mm_for_euclid_dist_if_necessary"):
-    missing("torch.cdist")
+    modes = {"use_mm_for_euclid_dist_if_necessary": None, "use_mm_for_euclid_dist": 1, "donot_use_mm_for_euclid_dist": 2}
+    if compute_mode not in modes:
+        raise ValueError("%s is not a valid value for compute_mode" % compute_mode)
+    return _V.cdist(x1, x2, p, modes[compute_mode])
+
+
+def block_diag(*tensors):
+    return _V.block_diag(_tensors(tensors))
+
+
+def chain_matmul(*matrices, out=None):
+    return _V.chain_matmul(_tensors(matrices))
+
+
+def atleast_3d(*tensors):
+    return _V.atleast_3d(tensors[0] if len(tensors) == 1 else list(tensors))
 
 
 def normal(mean, std=1.0, size=None, **options):

@@ -335,6 +335,13 @@ class Tensor(_C.TensorBase):
         from ._functions import unique
         return unique(self, sorted, return_inverse, return_counts, dim)
 
+    def unique_consecutive(self, return_inverse=False, return_counts=False, dim=None):
+        from ._functions import unique_consecutive
+        return unique_consecutive(self, return_inverse, return_counts, dim)
+
+    def nonzero(self, *, as_tuple=False):
+        return _C._nonzero_numpy(self) if as_tuple else _C.TensorBase.nonzero(self)
+
     def new(self, *args, device=None):
         if len(args) == 1 and isinstance(args[0], _C.TensorBase):
             return args[0].alias()
@@ -414,7 +421,8 @@ class Tensor(_C.TensorBase):
         return self.bitwise_not()
 
 
-for _sign, _name in {"__add__": "add", "__radd__": "add", "__iadd__": "add_", "__sub__": "sub", "__isub__": "sub_", "__mul__": "mul", "__rmul__": "mul",
+for _sign, _name in {"__lshift__": "__lshift__", "__rshift__": "__rshift__", "__ilshift__": "__ilshift__", "__irshift__": "__irshift__",
+                     "__add__": "add", "__radd__": "add", "__iadd__": "add_", "__sub__": "sub", "__isub__": "sub_", "__mul__": "mul", "__rmul__": "mul",
                      "__imul__": "mul_", "__truediv__": "div", "__itruediv__": "div_", "__pow__": "pow", "__ipow__": "pow_", "__matmul__": "matmul",
                      "__mod__": "remainder", "__eq__": "eq", "__ne__": "ne", "__lt__": "lt", "__le__": "le", "__gt__": "gt", "__ge__": "ge",
                      "__ifloordiv__": "floor_divide_", "__imod__": "remainder_", "__and__": "__and__", "__or__": "__or__", "__xor__": "__xor__", "__iand__": "__iand__", "__ior__": "__ior__", "__ixor__": "__ixor__"}.items():

@@ -1,6 +1,8 @@
-"""torch.linalg, as far as the operators reach."""
+"""torch.linalg: the operators whose names begin so."""
 from . import _C
 from ._missing import missing
+
+LinAlgError = _C._LinAlgError
 
 
 def __getattr__(name):

@@ -91,6 +91,10 @@ def dropout(input, p=0.5, training=True, inplace=False):
     return _torch("dropout_" if inplace else "dropout")(input, p, training)
 
 
+def rms_norm(input, normalized_shape, weight=None, eps=None):
+    return _torch("rms_norm")(input, normalized_shape, weight, eps)
+
+
 def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5):
     return _torch("layer_norm")(input, normalized_shape, weight, bias, eps)
 
@@ -424,6 +428,10 @@ def conv1d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
     return _torch("conv1d")(input, weight, bias, stride, padding, dilation, groups)
 
 
+def conv_transpose1d(input, weight, bias=None, stride=1, padding=0, output_padding=0, groups=1, dilation=1):
+    return _torch("conv_transpose1d")(input, weight, bias, stride, padding, output_padding, groups, dilation)
+
+
 def conv_transpose2d(input, weight, bias=None, stride=1, padding=0, output_padding=0, groups=1, dilation=1):
     return _torch("conv_transpose2d")(input, weight, bias, stride, padding, output_padding, groups, dilation)
 
@@ -499,10 +507,14 @@ def gaussian_nll_loss(input, target, var, full=False, eps=1e-6, reduction="mean"
     return loss.mean() if reduction == "mean" else loss.sum() if reduction == "sum" else loss
 
 
+from .resizing import (adaptive_max_pool1d, adaptive_max_pool2d, affine_grid, fold, grid_sample, interpolate, pdist, pixel_shuffle, pixel_unshuffle,  # noqa: E402,F401
+                       unfold, upsample)
+
+
 # Those that are operators just so, by where PyTorch has them; its names for the written-in-place ones too.
-_PLAIN = {"_nn": ["adaptive_max_pool2d_with_indices", "avg_pool3d", "fold"],
-          "_VariableFunctions": ["adaptive_max_pool1d_with_indices", "bilinear", "celu_", "channel_shuffle", "conv3d", "conv_tbc", "conv_transpose1d", "conv_transpose3d", "pdist",
-                                 "pixel_shuffle", "pixel_unshuffle", "relu_", "rrelu_", "selu_", "threshold_"]}
+_PLAIN = {"_nn": ["adaptive_max_pool2d_with_indices", "avg_pool3d"],
+          "_VariableFunctions": ["adaptive_max_pool1d_with_indices", "bilinear", "celu_", "channel_shuffle", "conv3d", "conv_tbc", "conv_transpose1d", "conv_transpose3d",
+                                 "relu_", "rrelu_", "selu_", "threshold_"]}
 _missing = attribute("torch.nn.functional")
 
 
@@ -516,5 +528,5 @@ def __getattr__(name):
     return _missing(name)
 
 
-_MORE = {"adaptive_avg_pool3d", "adaptive_max_pool1d", "adaptive_max_pool2d", "dropout3d", "feature_alpha_dropout", "local_response_norm", "lp_pool1d", "lp_pool2d", "max_pool3d",
+_MORE = {"adaptive_avg_pool3d", "dropout3d", "feature_alpha_dropout", "local_response_norm", "lp_pool1d", "lp_pool2d", "max_pool3d",
          "multi_margin_loss", "multilabel_margin_loss", "multilabel_soft_margin_loss", "rms_norm", "rrelu", "soft_margin_loss", "triplet_margin_with_distance_loss"}

@@ -1,0 +1,76 @@
+// Gradients of what takes elements from places or puts them there, and of blocks.
+#include "core/autograd/formulas.h"
+#include "core/dispatch/error.h"
+
+namespace peel::core::formulas {
+
+SizeVector last_two(Sizes s) { return {s[s.size() - 2], s[s.size() - 1]}; }
+
+Tensor take_backward(const Tensor& grad, const Tensor& self, const Tensor& index) {
+  Tensor out = zeros_like(self);
+  return put_(out, index, grad, true);
+}
+
+std::tuple<Tensor, Tensor> scatter_reduce_backward(const Tensor& grad, const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src, const std::string& reduce,
+                                                   bool include_self, const Tensor& result) {
+  if (!grad.defined()) return {};
+  Tensor of_self, of_src;
+  if (reduce == "sum") {
+    of_self = grad;
+    of_src = gather(grad, dim, index);
+  } else if (reduce == "mean") {
+    const Tensor one = ones_like(src);
+    Tensor count = scatter_add(include_self ? ones_like(grad) : zeros_like(grad), dim, index, one);
+    masked_fill_(count, eq(count, 0), 1);
+    of_self = div(grad, count);
+    const Tensor count_of_src = gather(count, dim, index);
+    of_src = div(gather(grad, dim, index), count_of_src);
+  } else if (reduce == "amax" || reduce == "amin") {
+    const Tensor value = gather(result, dim, index);
+    const Tensor self_is = to(eq(self, result), self.dtype()), src_is = to(eq(src, value), src.dtype());
+    const Tensor shared = div(grad, scatter_add(self_is, dim, index, src_is));
+    of_self = mul(eq(self, result), shared);
+    const Tensor picked = gather(shared, dim, index);
+    of_src = mul(eq(src, value), picked);
+  } else {
+    const Tensor whole = masked_fill(self, eq(self, 0), 1);
+    const Tensor product = scatter_reduce(whole, dim, index, src, reduce, include_self);
+    of_self = div(mul(grad, product), whole);
+    const Tensor zero = eq(src, 0);
+    const Tensor none = zeros_like(self);
+    const Tensor zeros_there = gather(scatter_add(none, dim, index, to(zero, self.dtype())), dim, index);
+    const Tensor only_zero = bitwise_and(zero, eq(zeros_there, 1));
+    const Tensor others = scatter_reduce(self, dim, index, masked_fill(src, only_zero, 1), reduce, include_self);
+    const Tensor divisor = masked_fill(src, zero, 1);
+    const Tensor usual = div(gather(mul(grad, result), dim, index), divisor);
+    of_src = where(only_zero, gather(mul(grad, others), dim, index), usual);
+  }
+  if (!include_self) of_self = scatter(of_self, dim, index, 0);
+  return {of_self, of_src};
+}
+
+std::vector<Tensor> block_diag_backward(const Tensor& grad, const std::vector<SizeVector>& sizes) {
+  std::vector<Tensor> out;
+  int64_t row = 0, column = 0;
+  for (const SizeVector& s : sizes) {
+    const int64_t rows = s.size() == 2 ? s[0] : 1, columns = s.empty() ? 1 : s.back();
+    Tensor part = slice(slice(grad, 0, row, row + rows), 1, column, column + columns);
+    if (s.size() == 1) part = squeeze(part, -1);
+    else if (s.empty()) part = squeeze(squeeze(part, -1), -1);
+    out.push_back(part);
+    row += rows;
+    column += columns;
+  }
+  return out;
+}
+
+Tensor addbmm_first_backward(const Tensor& grad, const Tensor& batch2, const Scalar& alpha) {
+  const Tensor wide = expand(unsqueeze(grad, 0), SizeVector{batch2.size(0), grad.size(0), grad.size(1)});
+  return maybe_multiply(bmm(wide, transpose(batch2, 1, 2)), alpha);
+}
+Tensor addbmm_second_backward(const Tensor& grad, const Tensor& batch1, const Scalar& alpha) {
+  const Tensor turned = transpose(batch1, 1, 2);
+  return maybe_multiply(bmm(turned, expand(unsqueeze(grad, 0), SizeVector{batch1.size(0), grad.size(0), grad.size(1)})), alpha);
+}
+
+}  // namespace peel::core::formulas
