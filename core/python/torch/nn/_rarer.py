@@ -81,16 +81,6 @@ def adaptive_avg_pool3d(input, output_size):
     return _nn("adaptive_avg_pool3d")(input, _sizes(input, output_size, 3))
 
 
-def adaptive_max_pool1d(input, output_size, return_indices=False):
-    result = _torch("adaptive_max_pool1d")(input, output_size)
-    return result if return_indices else result[0]
-
-
-def adaptive_max_pool2d(input, output_size, return_indices=False):
-    result = _nn("adaptive_max_pool2d")(input, _sizes(input, output_size, 2))
-    return result if return_indices else result[0]
-
-
 def max_pool3d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
     if return_indices:
         return _nn("max_pool3d_with_indices")(input, kernel_size, kernel_size if stride is None else stride, padding, dilation, ceil_mode)
