@@ -32,12 +32,12 @@ Tensor select(const Tensor& t, int64_t dim, int64_t index) {
   return ops::select_int::call(t, dim, index);
 }
 
-Tensor slice(const Tensor& t, int64_t dim, nb::handle h) {
+Tensor slice(const Tensor& t, int64_t dim, nb::handle h, bool always = false) {
   static const NamedOperator<Tensor(const Tensor&, int64_t, Int, Int, int64_t)> operation("slice", "Tensor");
   Py_ssize_t start = 0, stop = 0, step = 0;
   if (PySlice_Unpack(h.ptr(), &start, &stop, &step) < 0) throw nb::python_error();
   if (step <= 0) throw ValueError("step must be greater than zero");
-  if (start == 0 && step == 1 && stop >= t.sizes()[static_cast<size_t>(dim)]) return t;
+  if (!always && start == 0 && step == 1 && stop >= t.sizes()[static_cast<size_t>(dim)]) return t;
   return operation(t, dim, start, stop, step);
 }
 
@@ -105,6 +105,7 @@ Place place_at(const Tensor& self, nb::handle index) {
 
 Tensor read(const Tensor& self, nb::handle i) {
   static const NamedOperator<Tensor(const Tensor&, std::span<const std::optional<Tensor>>)> choose("index", "Tensor");
+  if (PySlice_Check(i.ptr()) && self.dim() > 0) return slice(self, 0, i, true);
   const Place p = place_at(self, i);
   if (!p.chosen.empty()) return choose(p.view, p.chosen);
   return p.view.is_same(self) ? ops::alias::call(self) : p.view;
