@@ -5,10 +5,6 @@ from .. import _C
 from .functional import _nn, _reduction, _torch, avg_pool1d, avg_pool2d, logsigmoid, max_pool1d, max_pool2d, pad, relu
 
 
-def rms_norm(input, normalized_shape, weight=None, eps=None):
-    return _torch("rms_norm")(input, normalized_shape, weight, eps)
-
-
 def _check_probability(p):
     if p < 0.0 or p > 1.0:
         raise ValueError("dropout probability has to be between 0 and 1, but got %s" % p)

@@ -529,4 +529,4 @@ def __getattr__(name):
 
 
 _MORE = {"adaptive_avg_pool3d", "dropout3d", "feature_alpha_dropout", "local_response_norm", "lp_pool1d", "lp_pool2d", "max_pool3d",
-         "multi_margin_loss", "multilabel_margin_loss", "multilabel_soft_margin_loss", "rms_norm", "rrelu", "soft_margin_loss", "triplet_margin_with_distance_loss"}
+         "multi_margin_loss", "multilabel_margin_loss", "multilabel_soft_margin_loss", "rrelu", "soft_margin_loss", "triplet_margin_with_distance_loss"}
