@@ -240,9 +240,10 @@ def main():
     equal = sum(PROGRAMS.get(n) is EQUAL for n in names)
     if tried is None:
         unseen = [n[7:] for n in PROGRAMS if n.startswith("unseen/")]
-        counts = {how: sum(FIRST[n] == how for n in unseen) for how in ("equal", "other hops", "lacking", "wrong")}
-        print("%d unseen programs, at the first try: %s" % (len(unseen), ", ".join("%d %s" % (n, how) for how, n in counts.items())))
-        assert sum(counts.values()) == len(unseen) == len(FIRST), "each unseen program has its first try in FIRST, and no other"
+        for tries, when in ((FIRST, "first"), (SECOND, "second")):
+            counts = {how: sum(tries[n] == how for n in tries) for how in ("equal", "other hops", "lacking", "wrong")}
+            print("%d unseen programs of the %s set, at the first try: %s" % (len(tries), when, ", ".join("%d %s" % (n, how) for how, n in counts.items())))
+        assert sorted(unseen) == sorted([*FIRST, *SECOND]), "each unseen program has its first try in FIRST or SECOND, and no other"
     print("torch %s: %d programs, %d of them equal, %d failed" % (version.split()[0], len(names), equal, failed))
     return 1 if failed else 0
 

@@ -110,7 +110,7 @@ def comparable(rows, embedded):
     for r in rows:
         del above[r.depth:]
         above.append(r)
-        nodes = sorted((n for n in r.nodes if n[0] != "NotImplemented"), key=lambda n: n[1])
+        nodes = sorted((n for n in r.nodes if n[0] != "NotImplemented"), key=lambda n: n[1]) if r.nodes else []
         slices = any(n[0] == "CopySlices" for n in nodes)
         if embedded and r.raised:
             nodes = []
@@ -120,14 +120,15 @@ def comparable(rows, embedded):
         elif not slices and r.op != "aten::as_strided":
             nodes = [n for n in nodes if n[0] != "AsStridedBackward0"]
         inner = r.kind == "backward_node" and r.depth and above[r.depth - 1].kind == "backward_node"
-        out.append(replace(r, op="inside CopySlices" if inner else r.op, nodes=tuple(nodes)))
+        nodes = tuple(nodes)
+        out.append(replace(r, op="inside CopySlices" if inner else r.op, nodes=nodes) if inner or nodes != r.nodes else r)
     return out
 
 
 def relative(rows):
     """Sequence numbers counted from the first node."""
     first = min((n[1] for r in rows for n in r.nodes), default=0)
-    return [replace(r, nodes=tuple((name, seq - first, edges) for name, seq, edges in r.nodes)) for r in rows]
+    return [replace(r, nodes=tuple((name, seq - first, edges) for name, seq, edges in r.nodes)) if r.nodes else r for r in rows]
 
 
 def differences(ours, theirs, limit=30, renumber=False):
