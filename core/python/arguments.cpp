@@ -272,7 +272,7 @@ void Function::add(Signature s) {
   const auto before = [](const Signature& x, const Signature& y) {
     for (size_t i = 0; i < std::min(x.parameters.size(), y.parameters.size()); ++i) {
       const Kind a = x.parameters[i].kind, c = y.parameters[i].kind;
-      if (a != c) return (a == Kind::kTensor && c == Kind::kScalar) || (a == Kind::kInt && c == Kind::kInts);
+      if (a != c) return (a == Kind::kTensor && (c == Kind::kScalar || c == Kind::kFloat)) || (a == Kind::kInt && c == Kind::kInts);
     }
     return false;
   };
