@@ -51,6 +51,12 @@ std::string type_text(nb::handle h) {
   return name;
 }
 
+// NumPy's numbers are taken as Python's.
+nb::object plain(nb::object value) {
+  if (std::string_view(Py_TYPE(value.ptr())->tp_name).starts_with("numpy.") && nb::isinstance(value, nb::module_::import_("numpy").attr("generic"))) return value.attr("item")();
+  return value;
+}
+
 bool fits(const Parameter& p, nb::handle h) {
   PyObject* o = h.ptr();
   if (h.is_none()) return p.optional;
@@ -186,10 +192,11 @@ bool match(const Signature& s, const std::string& name, size_t positions_before,
       out->push_back({});
       continue;
     }
+    if (!fits(p, value)) value = plain(std::move(value));
     if (!fits(p, value)) {
       const std::string position = from_position ? "(position " + std::to_string(i + 1 + positions_before) + ") " : "";
       parsed->error = name + "(): argument '" + p.name + "' " + position + "must be " + kind_text(p.kind) + ", not " + type_text(value);
-      parsed->ours = (is_tensor(value) && p.kind != Kind::kTensor && p.kind != Kind::kDtype);
+      parsed->ours = (is_tensor(value) && p.kind != Kind::kTensor && p.kind != Kind::kDtype) || (nb::isinstance<DType>(value) && p.kind == Kind::kInts);
       return false;
     }
     out->push_back(std::move(value));
@@ -272,7 +279,7 @@ void Function::add(Signature s) {
   const auto before = [](const Signature& x, const Signature& y) {
     for (size_t i = 0; i < std::min(x.parameters.size(), y.parameters.size()); ++i) {
       const Kind a = x.parameters[i].kind, c = y.parameters[i].kind;
-      if (a != c) return (a == Kind::kTensor && c == Kind::kScalar) || (a == Kind::kInt && c == Kind::kInts);
+      if (a != c) return (a == Kind::kTensor && (c == Kind::kScalar || c == Kind::kFloat)) || (a == Kind::kInt && c == Kind::kInts);
     }
     return false;
   };

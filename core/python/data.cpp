@@ -150,11 +150,13 @@ Tensor lifted(const Tensor& t) {
 
 bool is_array(nb::handle);
 Tensor seen(nb::handle array);
-Tensor from_array(nb::handle array, std::optional<ScalarType> wanted, bool copy) {
+Tensor converted(const Tensor& t, std::optional<ScalarType> wanted, bool copy) {
   static const NamedOperator<Tensor(const Tensor&, Device, ScalarType, bool, bool, std::optional<MemoryFormat>)> to_device("to", "device");
-  static const NamedOperator<Tensor(const Tensor&)> lift("lift_fresh");
-  const Tensor t = lift(seen(array));
   return to_device(t, Device(), wanted.value_or(t.dtype()), false, copy, std::optional<MemoryFormat>());
+}
+Tensor from_array(nb::handle array, std::optional<ScalarType> wanted, bool copy) {
+  static const NamedOperator<Tensor(const Tensor&)> lift("lift_fresh");
+  return converted(lift(seen(array)), wanted, copy);
 }
 
 Tensor new_tensor(nb::handle data, std::optional<nb::handle> dtype, nb::handle device, bool requires_grad, bool) {
@@ -169,8 +171,7 @@ Tensor new_tensor(nb::handle data, std::optional<nb::handle> dtype, nb::handle d
   if (is_tensor(data)) {
     PyErr_WarnEx(PyExc_UserWarning, "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
                  "sourceTensor.detach().clone().requires_grad_(True), rather than torch.tensor(sourceTensor).", 1);
-    t = ops::clone::call(ops::detach::call(tensor_of(data)));
-    if (type && *type != t.dtype()) t = ops::to_dtype::call(t, *type);
+    t = converted(ops::detach::call(tensor_of(data)), type, true);
   } else if (is_array(data)) {
     t = from_array(data, type, true);
   } else {

@@ -79,6 +79,7 @@ std::tuple<Tensor&, Tensor&> sort_out(const Tensor& self, std::optional<bool>, i
 }
 std::tuple<Tensor, Tensor> sort(const Tensor& self, int64_t dim, bool descending) { return ops::sort_stable::call(self, false, dim, descending); }
 Tensor argsort(const Tensor& self, int64_t dim, bool descending) { return std::get<1>(ops::sort::call(self, dim, descending)); }
+Tensor argsort_stable(const Tensor& self, bool stable, int64_t dim, bool descending) { return std::get<1>(ops::sort_stable::call(self, stable, dim, descending)); }
 
 std::tuple<Tensor, Tensor> topk(const Tensor& self, int64_t k, int64_t dim, bool largest, bool) {
   const int64_t d = wrap_dimension(dim, self.dim());

@@ -70,6 +70,11 @@ def pairs():
         yield {"k": K, "j": ((3,), I, False, "dense")}, "y = k %s j" % op, "y = __%s__.Tensor k j" % name
         yield {"m": M, "n": M}, "y = m %s n" % op, "y = __%s__.Tensor m n" % name
     yield {"a": A, "b": A}, "y = a & b", "y = __and__.Tensor a b"
+    yield {"k": K}, "y = k | 1; z = k ^ 3; p = 1 | k; q = 2 ^ k", "y = __or__.Scalar k 1; z = __xor__.Scalar k 3; p = bitwise_or.Scalar k 1; q = bitwise_xor.Scalar k 2"
+    yield {"k": K}, "k |= 1; k &= 6; k ^= 3", "k = __ior__.Scalar k 1; k = __iand__.Scalar k 6; k = __ixor__.Scalar k 3"
+    yield {"k": K, "j": K}, "k ^= j", "k = __ixor__.Tensor k j"
+    yield {"k": K}, "y = torch.bitwise_or(1, k); z = torch.bitwise_and(6, k); p = torch.bitwise_xor(3, k)", \
+        "y = bitwise_or.Scalar_Tensor 1 k; z = bitwise_and.Scalar_Tensor 6 k; p = bitwise_xor.Scalar_Tensor 3 k"
     for name in ("remainder", "fmod"):
         yield {"a": A, "u": U}, "y = torch.%s(a, u)" % name, "y = %s.Tensor a u" % name
         yield graded({"w": W, "u": V}, "y = torch.%s(w, u)" % name, "y = %s.Tensor w u" % name)
@@ -146,6 +151,7 @@ def reductions():
     yield graded({"w": W}, "y, i = torch.sort(w, 1)", "y,i = sort w 1")
     yield graded({"w": T}, "y, i = torch.sort(w, 0, descending=True)", "y,i = sort w 0 True")
     yield {"a": A}, "y = torch.argsort(a, 1)", "y = argsort a 1"
+    yield {"a": A}, "y = a.argsort(stable=True); z = torch.argsort(a, dim=0, descending=True, stable=False)", "y = argsort.stable a True; z = argsort.stable a False 0 True"
     yield graded({"w": W}, "y, i = torch.topk(w, 2)", "y,i = topk w 2")
     yield {"a": A}, "y = torch.topk(a, 4)", "y = topk a 4"
     yield {"m": M}, "y = torch.nonzero(m)", "y = nonzero m"

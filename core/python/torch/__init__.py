@@ -36,7 +36,7 @@ class Size(tuple):
 
 
 for _place, _prefix in (("_VariableFunctions", "torch"), ("_nn", "torch.nn.functional"), ("_linalg", "torch.linalg")):
-    getattr(_C, _place).__getattr__ = _missing.attribute(_prefix)
+    getattr(_C, _place).__getattr__ = _missing.attribute(_prefix, "torch._C." + _place)
 
 from ._tensor import Tensor  # noqa: E402
 
@@ -53,11 +53,17 @@ from ._legacy import CLASSES as _kinds  # noqa: E402
 from .storage import CLASSES as _storages, TypedStorage, UntypedStorage  # noqa: E402,F401
 from . import _ops, _utils, amp, autograd, backends, compiler, cuda, distributions, fft, func, jit, library, linalg, nn, optim, random, serialization, special, testing, utils, version  # noqa: E402,F401
 from .amp import autocast, get_autocast_dtype, is_autocast_available, is_autocast_cpu_enabled, is_autocast_enabled  # noqa: E402,F401
+from .amp import GradScaler  # noqa: E402,F401
+from ._devices import OutOfMemoryError, accelerator, cpu, mps, mtia, xpu  # noqa: E402,F401
+from ._symbols import sym_float, sym_int, sym_ite, sym_max, sym_min, sym_not, sym_sqrt, sym_sum  # noqa: E402,F401
+from ._lowrank import pca_lowrank, svd_lowrank  # noqa: E402,F401
 from .random import Generator, default_generator, get_rng_state, initial_seed, manual_seed, seed, set_rng_state  # noqa: E402,F401
 from .serialization import load, save  # noqa: E402,F401
 
 globals().update(_storages)
 globals().update(_kinds)
+_missing.homes("torch", {"functional": [atleast_1d, atleast_2d, atleast_3d, block_diag, broadcast_shapes, broadcast_tensors, cartesian_prod, cdist, chain_matmul, einsum, meshgrid, norm,  # noqa: F821
+                                        split, tensordot, unique, unique_consecutive]})  # noqa: F821
 newaxis = None
 legacy_contiguous_format = contiguous_format
 thread_safe_generator = random.thread_safe_generator

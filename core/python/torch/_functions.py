@@ -5,7 +5,7 @@ from ._missing import missing
 __all__ = ["is_tensor", "is_floating_point", "is_complex", "is_storage", "numel", "as_tensor", "asarray", "from_numpy", "broadcast_shapes", "typename", "einsum", "split",
            "norm", "unique", "tensordot", "cartesian_prod", "is_nonzero", "is_inference", "is_conj", "is_neg", "is_same_size", "get_device", "atleast_1d", "atleast_2d",
            "cdist", "broadcast_tensors", "meshgrid", "normal", "result_type", "finfo", "iinfo", "compile", "conj", "frombuffer", "from_dlpack", "chain_matmul",
-           "is_distributed", "is_signed", "atleast_3d", "block_diag", "nonzero", "unique_consecutive"]
+           "is_distributed", "is_signed", "atleast_3d", "block_diag", "nonzero", "unique_consecutive", "unravel_index"]
 
 
 def is_tensor(x):
@@ -62,7 +62,7 @@ def from_numpy(array):
 
 def as_tensor(data, dtype=None, device=None):
     if is_tensor(data):
-        return data.to(device=device, dtype=dtype)
+        return data.to(data.device if device is None else device, data.dtype if dtype is None else dtype)
     return _C._as_tensor(data, dtype, device)
 
 
@@ -70,7 +70,7 @@ def asarray(data, *, dtype=None, device=None, copy=None, requires_grad=False):
     if copy:
         made = _C.tensor(data, dtype=dtype, device=device) if not is_tensor(data) else data.clone()
     else:
-        made = as_tensor(data, dtype=dtype, device=device)
+        made = data if is_tensor(data) and dtype is None and device is None else as_tensor(data, dtype=dtype, device=device)
     return made.requires_grad_() if requires_grad else made
 
 
@@ -224,6 +224,24 @@ def normal(mean, std=1.0, size=None, **options):
     if is_tensor(mean) or is_tensor(std):
         return _V.normal(mean, std, **options)
     return _V.normal(float(mean), float(std), tuple(size), **options)
+
+
+def unravel_index(indices, shape):
+    if indices.is_complex() or indices.is_floating_point() or indices.dtype is _C.bool:
+        raise TypeError("expected 'indices' to be integer dtype, but got %s" % indices.dtype)
+    if is_tensor(shape) or not hasattr(shape, "__iter__") and not isinstance(shape, int):
+        raise TypeError("expected 'shape' to be int or sequence of ints, but got %s" % type(shape))
+    sizes = [shape] if isinstance(shape, int) else list(shape)
+    for size in sizes:
+        if not isinstance(size, int):
+            raise TypeError("expected 'shape' sequence to only contain ints, but got %s" % type(size))
+    if any(size < 0 for size in sizes):
+        raise ValueError("'shape' cannot have negative values, but got %s" % (tuple(sizes),))
+    steps = [1] * max(1, len(sizes))
+    for i in range(len(sizes) - 1, 0, -1):
+        steps[i - 1] = steps[i] * sizes[i]
+    places = indices.unsqueeze(-1).floor_divide(_C.tensor(steps, dtype=_C.int64)) % _C.tensor(sizes, dtype=_C.int64)
+    return places.unbind(-1)
 
 
 class finfo:

@@ -4,6 +4,7 @@ import importlib.abc
 import sys
 import types
 
+from ._stock_names import LACKING
 
 _IMPORT_FROM = dis.opmap["IMPORT_FROM"]
 
@@ -20,11 +21,21 @@ def missing(what):
     raise Missing(sentence(what))
 
 
-def attribute(prefix):
-    """A module's `__getattr__`."""
+_names = {module: frozenset(text.split()) for module, text in LACKING.items()}
+
+
+def in_stock(module, name):
+    """Whether PyTorch has there what is missing here; of modules that are not listed it is taken to."""
+    return module not in _names or name in _names[module]
+
+
+def attribute(prefix, place=None):
+    """A module's `__getattr__`. `place`: where PyTorch has the names, if that is not what it is called by."""
+    place = place or prefix
+
     def __getattr__(name):
-        if name.startswith("__"):
-            raise AttributeError(name)
+        if name.startswith("__") or not in_stock(place, name):
+            raise AttributeError("module '%s' has no attribute '%s'" % (place, name))
         asking = sys._getframe(1)
         if asking.f_lasti >= 0 and asking.f_code.co_code[asking.f_lasti] == _IMPORT_FROM:  # Python makes of an AttributeError there an error of its own
             raise NotImplementedError(sentence(prefix + "." + name))
@@ -51,7 +62,8 @@ class _Modules(importlib.abc.MetaPathFinder):
 
     def find_spec(self, name, path=None, target=None):
         if name.startswith("torch."):
-            raise ModuleNotFoundError(sentence("module " + name), name=name)
+            known = in_stock("torch", name.split(".")[1]) or name.count(".") > 1
+            raise ModuleNotFoundError(sentence("module " + name) if known else "No module named '%s'" % name, name=name)
         return None
 
 

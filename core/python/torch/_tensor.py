@@ -2,7 +2,7 @@
 import functools
 
 from . import _C
-from ._missing import Missing, missing, sentence
+from ._missing import Missing, in_stock, missing, sentence
 
 
 def _operator(name, swapped=False, method=None):
@@ -117,6 +117,8 @@ class Tensor(_C.TensorBase):
 
     def is_coalesced(self):
         return False
+
+    is_distributed = is_coalesced
 
     def is_set_to(self, tensor):
         return (self.untyped_storage()._same_as(tensor.untyped_storage()) and self.storage_offset() == tensor.storage_offset() and self.shape == tensor.shape
@@ -353,7 +355,7 @@ class Tensor(_C.TensorBase):
         return _C.TensorBase.unflatten(self, dim, sizes)
 
     def __getattr__(self, name):
-        if name.startswith("__"):
+        if name.startswith("__") or not in_stock("torch.Tensor", name):
             raise AttributeError("'%s' object has no attribute '%s'" % (type(self).__name__, name))
         missing("Tensor." + name)
 

@@ -1,8 +1,9 @@
 """torch.linalg: the operators whose names begin so."""
 from . import _C
-from ._missing import missing
+from ._missing import attribute
 
 LinAlgError = _C._LinAlgError
+_missing = attribute("torch.linalg")
 
 
 def __getattr__(name):
@@ -10,5 +11,5 @@ def __getattr__(name):
         raise AttributeError(name)
     function = getattr(_C._linalg, "linalg_" + name, None)
     if function is None:
-        missing("torch.linalg." + name)
+        return _missing(name)
     return function

@@ -1,6 +1,8 @@
 """torch.special: the operators whose names begin so."""
 from . import _C
-from ._missing import missing
+from ._missing import attribute
+
+_missing = attribute("torch.special")
 
 
 def __getattr__(name):
@@ -8,5 +10,5 @@ def __getattr__(name):
         raise AttributeError(name)
     function = getattr(_C._special, "special_" + name, None)
     if function is None:
-        missing("torch.special." + name)
+        return _missing(name)
     return function

@@ -1,6 +1,7 @@
 """There are no GPUs in the embedded engine: what a build of PyTorch without CUDA answers."""
 import contextlib
 
+from .._devices import OutOfMemoryError  # noqa: F401
 from .._missing import attribute
 from . import amp  # noqa: F401
 
@@ -84,8 +85,13 @@ class Stream:
         raise RuntimeError("Tried to instantiate dummy base class Stream")
 
 
-class OutOfMemoryError(RuntimeError):
-    """There is no memory of a GPU to run out of."""
+def get_rng_state_all():
+    return []
+
+
+def set_rng_state_all(new_states):
+    for _ in new_states:
+        _no_gpu()
 
 
 default_generators = ()

@@ -3,14 +3,16 @@ from .._missing import attribute, homes
 from . import constraints, transforms  # noqa: F401
 from .composed import (Gumbel, HalfCauchy, HalfNormal, Independent, InverseGamma, Kumaraswamy, LogisticNormal, LogNormal, MixtureSameFamily, Pareto, RelaxedBernoulli,  # noqa: F401
                        RelaxedOneHotCategorical, TransformedDistribution, Weibull)
+from .constraint_registry import biject_to, transform_to  # noqa: F401
 from .continuous import Cauchy, Chi2, Exponential, FisherSnedecor, Gamma, Laplace, LogitRelaxedBernoulli, Normal, StudentT, Uniform
 from .discrete import (Bernoulli, Binomial, Categorical, ExpRelaxedCategorical, Geometric, Multinomial, NegativeBinomial, OneHotCategorical,  # noqa: F401
                        OneHotCategoricalStraightThrough, Poisson)
 from .distribution import Distribution, ExponentialFamily  # noqa: F401
 from .kl import kl_divergence, register_kl  # noqa: F401
 from .multivariate import Beta, Dirichlet, MultivariateNormal
-from .transforms import (AbsTransform, AffineTransform, ComposeTransform, ExpTransform, IndependentTransform, LowerCholeskyTransform, PowerTransform, ReshapeTransform,  # noqa: F401
-                         SigmoidTransform, SoftmaxTransform, SoftplusTransform, StackTransform, StickBreakingTransform, TanhTransform, Transform, identity_transform)
+from .transforms import (AbsTransform, AffineTransform, ComposeTransform, CumulativeDistributionTransform, ExpTransform, IndependentTransform,  # noqa: F401
+                         LowerCholeskyTransform, PowerTransform, ReshapeTransform, SigmoidTransform, SoftmaxTransform, SoftplusTransform, StackTransform,
+                         StickBreakingTransform, TanhTransform, Transform, identity_transform)
 
 # Where PyTorch has them.
 homes("torch.distributions", {

@@ -514,4 +514,24 @@ class StackTransform(_Parts):
         return torch.stack([t.log_abs_det_jacobian(a, b) for a, b, t in zip(self._slices(x), self._slices(y), self.transforms)], dim=self.dim)
 
 
+class CumulativeDistributionTransform(Transform):
+    """Of a distribution's values to how probable smaller ones are."""
+    codomain, bijective, sign = constraints.unit_interval, True, 1
+
+    def __init__(self, distribution, cache_size=0):
+        super().__init__(cache_size)
+        self.distribution = distribution
+
+    domain = property(lambda self: self.distribution.support)
+
+    def _call(self, x):
+        return self.distribution.cdf(x)
+
+    def _inverse(self, y):
+        return self.distribution.icdf(y)
+
+    def log_abs_det_jacobian(self, x, y):
+        return self.distribution.log_prob(x)
+
+
 __getattr__ = attribute("torch.distributions.transforms")

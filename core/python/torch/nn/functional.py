@@ -508,11 +508,11 @@ def gaussian_nll_loss(input, target, var, full=False, eps=1e-6, reduction="mean"
 
 
 from .resizing import (adaptive_max_pool1d, adaptive_max_pool2d, affine_grid, fold, grid_sample, interpolate, pdist, pixel_shuffle, pixel_unshuffle,  # noqa: E402,F401
-                       unfold, upsample)
+                       unfold, upsample, upsample_bilinear, upsample_nearest)
 
 
 # Those that are operators just so, by where PyTorch has them; its names for the written-in-place ones too.
-_PLAIN = {"_nn": ["adaptive_max_pool2d_with_indices", "avg_pool3d"],
+_PLAIN = {"_nn": ["elu_", "hardtanh_", "leaky_relu_", "adaptive_max_pool2d_with_indices", "avg_pool3d"],
           "_VariableFunctions": ["adaptive_max_pool1d_with_indices", "bilinear", "celu_", "channel_shuffle", "conv3d", "conv_tbc", "conv_transpose1d", "conv_transpose3d",
                                  "relu_", "rrelu_", "selu_", "threshold_"]}
 _missing = attribute("torch.nn.functional")

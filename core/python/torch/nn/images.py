@@ -2,7 +2,6 @@
 import math
 
 from .. import _C
-from .._missing import missing
 from . import functional as F
 from . import init
 from .layers import _empty
@@ -82,17 +81,40 @@ class Conv2d(_ConvNd):
     dimensions = 2
 
 
-class ConvTranspose2d(_ConvNd):
+class _ConvTranspose(_ConvNd):
     transposed = True
 
     def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0, output_padding=0, groups=1, bias=True, dilation=1, padding_mode="zeros", device=None, dtype=None):
+        if padding_mode != "zeros":
+            raise ValueError('Only "zeros" padding mode is supported for %s' % type(self).__name__)
         super().__init__(in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias, padding_mode, device, dtype)
         self.output_padding = self._sizes(output_padding)
 
+    def _padding_for(self, input, output_size):
+        """What is added at the end for the result to be as large as asked."""
+        n = self.dimensions
+        if len(output_size) == n + 2 or (len(output_size) == n + 1 and input.dim() == n + 1):
+            output_size = output_size[-n:]
+        if len(output_size) != n:
+            raise ValueError("ConvTranspose%dD: for %dD input, output_size must have %d or %d elements (got %d)" % (n, input.dim(), n, input.dim(), len(output_size)))
+        sizes = input.size()[-n:]
+        least = [(size - 1) * self.stride[i] - 2 * self.padding[i] + self.dilation[i] * (self.kernel_size[i] - 1) + 1 for i, size in enumerate(sizes)]
+        most = [size + stride - 1 for size, stride in zip(least, self.stride)]
+        if not all(low <= size <= high for low, size, high in zip(least, output_size, most)):
+            raise ValueError("requested an output size of %s, but valid sizes range from %s to %s (for an input of %s)" % (output_size, least, most, sizes))
+        return tuple(size - low for size, low in zip(output_size, least))
+
     def forward(self, input, output_size=None):
-        if output_size is not None:
-            missing("ConvTranspose2d(output_size=...)")
-        return F.conv_transpose2d(input, self.weight, self.bias, self.stride, self.padding, self.output_padding, self.groups, self.dilation)
+        added = self.output_padding if output_size is None else self._padding_for(input, output_size)
+        return getattr(F, "conv_transpose%dd" % self.dimensions)(input, self.weight, self.bias, self.stride, self.padding, added, self.groups, self.dilation)
+
+
+class ConvTranspose1d(_ConvTranspose):
+    dimensions = 1
+
+
+class ConvTranspose2d(_ConvTranspose):
+    dimensions = 2
 
 
 class _MaxPool(Module):

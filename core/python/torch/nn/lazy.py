@@ -2,7 +2,7 @@
 import itertools
 
 from ..autograd.modes import no_grad
-from . import images
+from . import images, volumes
 from .layers import Linear
 from .parameter import UninitializedBuffer, UninitializedParameter, is_lazy
 
@@ -73,6 +73,9 @@ class LazyLinear(LazyModuleMixin, Linear):
 class _LazyConv(LazyModuleMixin):
     def __init__(self, out_channels, kernel_size, stride=1, padding=0, dilation=1, groups=1, bias=True, padding_mode="zeros", device=None, dtype=None):
         super().__init__(0, 0, kernel_size, stride, padding, dilation, groups, False, padding_mode, device, dtype)
+        self._wanted(out_channels, bias, device, dtype)
+
+    def _wanted(self, out_channels, bias, device, dtype):
         self.weight = UninitializedParameter(device=device, dtype=dtype)
         self.out_channels = out_channels
         if bias:
@@ -88,7 +91,8 @@ class _LazyConv(LazyModuleMixin):
         self.in_channels = input.shape[1 if input.dim() == self.dimensions + 2 else 0]
         if self.in_channels % self.groups != 0:
             raise ValueError("in_channels must be divisible by groups")
-        self.weight.materialize((self.out_channels, self.in_channels // self.groups, *self.kernel_size))
+        shape = (self.in_channels, self.out_channels // self.groups) if self.transposed else (self.out_channels, self.in_channels // self.groups)
+        self.weight.materialize((*shape, *self.kernel_size))
         if self.bias is not None:
             self.bias.materialize((self.out_channels,))
         self.reset_parameters()
@@ -100,6 +104,28 @@ class LazyConv1d(_LazyConv, images.Conv1d):
 
 class LazyConv2d(_LazyConv, images.Conv2d):
     cls_to_become = images.Conv2d
+
+
+class LazyConv3d(_LazyConv, volumes.Conv3d):
+    cls_to_become = volumes.Conv3d
+
+
+class _LazyConvTranspose(_LazyConv):
+    def __init__(self, out_channels, kernel_size, stride=1, padding=0, output_padding=0, groups=1, bias=True, dilation=1, padding_mode="zeros", device=None, dtype=None):
+        LazyModuleMixin.__init__(self, 0, 0, kernel_size, stride, padding, output_padding, groups, False, dilation, padding_mode, device, dtype)
+        self._wanted(out_channels, bias, device, dtype)
+
+
+class LazyConvTranspose1d(_LazyConvTranspose, images.ConvTranspose1d):
+    cls_to_become = images.ConvTranspose1d
+
+
+class LazyConvTranspose2d(_LazyConvTranspose, images.ConvTranspose2d):
+    cls_to_become = images.ConvTranspose2d
+
+
+class LazyConvTranspose3d(_LazyConvTranspose, volumes.ConvTranspose3d):
+    cls_to_become = volumes.ConvTranspose3d
 
 
 class _LazyNorm(LazyModuleMixin):
@@ -133,3 +159,19 @@ class LazyBatchNorm1d(_LazyNorm, images.BatchNorm1d):
 
 class LazyBatchNorm2d(_LazyNorm, images.BatchNorm2d):
     cls_to_become = images.BatchNorm2d
+
+
+class LazyBatchNorm3d(_LazyNorm, images.BatchNorm3d):
+    cls_to_become = images.BatchNorm3d
+
+
+class LazyInstanceNorm1d(_LazyNorm, images.InstanceNorm1d):
+    cls_to_become = images.InstanceNorm1d
+
+
+class LazyInstanceNorm2d(_LazyNorm, images.InstanceNorm2d):
+    cls_to_become = images.InstanceNorm2d
+
+
+class LazyInstanceNorm3d(_LazyNorm, images.InstanceNorm3d):
+    cls_to_become = images.InstanceNorm3d

@@ -139,6 +139,18 @@ class PixelShuffle(Module):
         return "upscale_factor=%s" % self.upscale_factor
 
 
+class ChannelShuffle(Module):
+    def __init__(self, groups):
+        super().__init__()
+        self.groups = groups
+
+    def forward(self, input):
+        return F.channel_shuffle(input, self.groups)
+
+    def extra_repr(self):
+        return "groups=%s" % self.groups
+
+
 class PixelUnshuffle(Module):
     def __init__(self, downscale_factor):
         super().__init__()
