@@ -75,7 +75,7 @@ Tensor prod_backward(const Tensor& grad, const Tensor& self, const Tensor& resul
   const Tensor zeros = nonzero(eq(self, 0));
   if (zeros.numel() == 0) return mul(grad, div(result, self));
   if (zeros.size(0) > 1) return zeros_like(self);
-  return view_as(product_of_others(grad, view(contiguous(self), SizeVector{-1}), 0), self);
+  return view_as(product_of_others(grad, view(self.is_contiguous() ? self : contiguous(self), SizeVector{-1}), 0), self);
 }
 Tensor prod_backward(const Tensor& grad, const Tensor& self, const Tensor& result, int64_t dim, bool keepdim) {
   if (self.dim() == 0) return grad;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <string_view>
 
 #include "core/autograd/history.h"
 #include "core/dispatch/dispatcher.h"
@@ -49,12 +50,6 @@ std::string type_text(nb::handle h) {
     return name + " of " + type_text(nb::borrow<nb::sequence>(h)[0]) + "s";
   }
   return name;
-}
-
-// NumPy's numbers are taken as Python's.
-nb::object plain(nb::object value) {
-  if (std::string_view(Py_TYPE(value.ptr())->tp_name).starts_with("numpy.") && nb::isinstance(value, nb::module_::import_("numpy").attr("generic"))) return value.attr("item")();
-  return value;
 }
 
 bool fits(const Parameter& p, nb::handle h) {
@@ -192,7 +187,7 @@ bool match(const Signature& s, const std::string& name, size_t positions_before,
       out->push_back({});
       continue;
     }
-    if (!fits(p, value)) value = plain(std::move(value));
+    if (!fits(p, value) && is_numpy_number(value)) value = value.attr("item")();
     if (!fits(p, value)) {
       const std::string position = from_position ? "(position " + std::to_string(i + 1 + positions_before) + ") " : "";
       parsed->error = name + "(): argument '" + p.name + "' " + position + "must be " + kind_text(p.kind) + ", not " + type_text(value);
@@ -227,6 +222,10 @@ bool match(const Signature& s, const std::string& name, size_t positions_before,
 bool is_option(const Argument& a) { return a.name == "dtype" || a.name == "layout" || a.name == "device" || a.name == "pin_memory"; }
 
 }  // namespace
+
+bool is_numpy_number(nb::handle h) {
+  return std::string_view(Py_TYPE(h.ptr())->tp_name).starts_with("numpy.") && nb::isinstance(h, nb::module_::import_("numpy").attr("generic"));
+}
 
 Signature::Signature(const Binding& b, bool method) : op(Dispatcher::get().find_schema_or_throw(std::string("aten::") + b.name, b.overload)), entry(b.entry()) {
   static const std::set<std::string> with_numbers = {"add", "sub", "mul", "div", "true_divide", "floor_divide", "copy_", "multiply", "subtract", "divide"};

@@ -14,6 +14,9 @@ namespace peel::core::python {
 
 namespace nb = nanobind;
 
+/// One of NumPy's numbers, such as numpy.float32(2).
+bool is_numpy_number(nb::handle h);
+
 struct Parameter {
   enum class Kind : uint8_t {
     kTensor, kScalar, kInt, kFloat, kBool, kString, kDtype, kLayout, kDevice, kFormat, kGenerator, kStorage, kInts, kFloats, kBools, kTensors, kOther

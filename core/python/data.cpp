@@ -9,6 +9,7 @@
 
 #include "core/autograd/history.h"
 #include "core/dispatch/error.h"
+#include "core/python/arguments.h"
 #include "core/python/call_by_name.h"
 #include "core/python/tensor_methods.h"
 #include "core/python/tensor_object.h"
@@ -21,23 +22,37 @@ namespace {
 
 bool is_list(nb::handle h) { return PyList_Check(h.ptr()) || PyTuple_Check(h.ptr()); }
 
+bool is_array(nb::handle h) { return std::string_view(Py_TYPE(h.ptr())->tp_name) == "numpy.ndarray"; }
+nb::object listed(nb::handle data) { return is_array(data) ? nb::object(data.attr("tolist")()) : nb::borrow(data); }
+
 SizeVector shape_of(nb::handle data) {
   SizeVector out;
-  nb::object at = nb::borrow(data);
-  while (is_list(at)) {
+  for (nb::object at = listed(data);;) {
+    if (is_tensor(at)) out.insert(out.end(), tensor_of(at).sizes().begin(), tensor_of(at).sizes().end());
+    if (!is_list(at)) return out;
     const auto n = static_cast<int64_t>(nb::len(at));
     out.push_back(n);
-    if (n == 0) break;
-    at = nb::borrow<nb::sequence>(at)[0];
+    if (n == 0) return out;
+    at = listed(nb::borrow<nb::sequence>(at)[0]);
   }
-  if (is_tensor(at)) out.insert(out.end(), tensor_of(at).sizes().begin(), tensor_of(at).sizes().end());
-  return out;
+}
+
+// What NumPy's numbers and arrays hold; nothing for what is no number.
+std::optional<ScalarType> numpy_type(nb::handle h) {
+  const nb::object known = nb::module_::import_("torch._functions").attr("_NUMPY_TYPES").attr("get")(h.attr("dtype").attr("str")[nb::slice(1, 8, 1)]);
+  if (!known.is_none()) return nb::cast<DType>(known).type;
+  if (PyNumber_Check(h.ptr())) missing("torch.tensor of NumPy's " + nb::cast<std::string>(nb::str(h.attr("dtype"))));
+  return {};
 }
 
 ScalarType type_of(nb::handle h) {
   if (is_tensor(h)) return tensor_of(h).dtype();
   if (PyBool_Check(h.ptr())) return ScalarType::Bool;
   if (PyLong_Check(h.ptr())) return ScalarType::Long;
+  if (PyFloat_CheckExact(h.ptr())) return default_dtype();
+  if (is_numpy_number(h) || is_array(h)) {
+    if (const auto type = numpy_type(h)) return *type;
+  }
   if (PyFloat_Check(h.ptr())) return default_dtype();
   if (PyComplex_Check(h.ptr())) return complex_of(default_dtype());
   if (!is_list(h)) {
@@ -104,8 +119,9 @@ T number(nb::handle h) {
 }
 template <class T>
 T* fill(nb::handle data, Sizes sizes, size_t dim, T* to) {
+  if (is_array(data)) return fill<T>(listed(data), sizes, dim, to);
   if (dim == sizes.size()) {
-    *to = number<T>(data);
+    *to = number<T>(is_numpy_number(data) ? nb::object(data.attr("item")()) : nb::borrow(data));
     return to + 1;
   }
   if (is_tensor(data)) {
@@ -148,7 +164,6 @@ Tensor lifted(const Tensor& t) {
   return lift(t);
 }
 
-bool is_array(nb::handle);
 Tensor seen(nb::handle array);
 Tensor converted(const Tensor& t, std::optional<ScalarType> wanted, bool copy) {
   static const NamedOperator<Tensor(const Tensor&, Device, ScalarType, bool, bool, std::optional<MemoryFormat>)> to_device("to", "device");
@@ -185,10 +200,6 @@ Tensor new_tensor(nb::handle data, std::optional<nb::handle> dtype, nb::handle d
 }
 
 // NumPy's array: its memory as a tensor; the functions in Python know how.
-bool is_array(nb::handle h) {
-  const char* name = Py_TYPE(h.ptr())->tp_name;
-  return std::string_view(name) == "numpy.ndarray";
-}
 Tensor seen(nb::handle array) { return nb::cast<Tensor>(nb::module_::import_("torch._functions").attr("looks_at")(array)); }
 
 // torch.as_tensor of what is no tensor: without the copy of an array where the type fits.

@@ -75,8 +75,11 @@ class _Complex:
         self.width = real.width + imaginary.width + 1
 
     def text(self, v):
-        imaginary = (self.imaginary.text(v.imag) + "j").lstrip()
-        return self.real.text(v.real) + ("" if imaginary[0] in "+-" else "+") + imaginary
+        return self.joined(self.real.text(v.real), self.imaginary.text(v.imag))
+
+    def joined(self, real, imaginary):
+        imaginary = (imaginary + "j").lstrip()
+        return real + ("" if imaginary[0] in "+-" else "+") + imaginary
 
 
 def _part(t):
@@ -108,7 +111,7 @@ def _vector(t, indent, f, cut):
 def _body(t, indent, f, cut):
     if t.dim() == 0:
         if isinstance(f, _Complex):
-            return f.text(complex(t.real.item(), t.imag.item()))
+            return f.joined(f.real.text(t.real.item()), f.imaginary.text(t.imag.item()))
         return f.text(t.item())
     if t.dim() == 1:
         return _vector(t, indent, f, cut)
