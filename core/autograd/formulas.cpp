@@ -20,6 +20,8 @@ std::vector<bool> chosen(const Dims& dims, int64_t count) {
 
 }  // namespace
 
+Tensor not_implemented(const char* what) { throw NotImplemented(std::string("the derivative for '") + what + "' is not implemented."); }
+
 bool is_one(const Scalar& s) {
   using Tag = IValue::Tag;
   return s.value.tag() == Tag::kInt ? s.value.to_int() == 1 : s.value.tag() == Tag::kDouble && s.value.to_double() == 1;

@@ -7,6 +7,8 @@ namespace peel::core::formulas {
 
 using Dims = std::optional<SizeVector>;
 
+/// The formula of what has a node and no gradient.
+Tensor not_implemented(const char* what);
 /// Nothing to do, and no call, for real numbers.
 inline Tensor conjugate(const Tensor& t) { return t.defined() && is_complex(t.dtype()) ? _conj(t) : t; }
 /// A number minus or divided by a tensor, in the calls of C++'s operators on tensors.
@@ -50,6 +52,7 @@ std::tuple<Tensor, Tensor> atan2_backward(const Tensor& grad, const Tensor& self
 
 // Of rarer ones.
 Tensor atanh_backward(const Tensor& grad, const Tensor& self);
+Tensor angle_backward(const Tensor& grad, const Tensor& self);
 Tensor sinc_backward(const Tensor& grad, const Tensor& self);
 /// Of fmax, and of fmin (`smaller`).
 Tensor fmax_backward(const Tensor& grad, const Tensor& self, const Tensor& other, bool smaller, bool of_self);

@@ -2,6 +2,7 @@
 #include <numbers>
 
 #include "core/autograd/formulas.h"
+#include "core/dispatch/error.h"
 
 namespace peel::core::formulas {
 namespace {
@@ -13,6 +14,10 @@ Tensor zero_of(const Tensor& grad) { return scalar_tensor(0.0, grad.dtype(), Lay
 Tensor atanh_backward(const Tensor& grad, const Tensor& self) {
   const Tensor below = number_minus(1, pow(self, 2));
   return div(mul(grad, 1), below);
+}
+Tensor angle_backward(const Tensor&, const Tensor& self) {
+  if (!is_complex(self.dtype())) return zeros_like(self);
+  throw NotImplemented("The embedded engine has no gradient of angle for complex numbers yet; the program can be run on stock PyTorch (--engine pytorch).");
 }
 Tensor sinc_backward(const Tensor& grad, const Tensor& self) {
   const Tensor turn = mul(self, std::numbers::pi), squared = mul(mul(self, self), std::numbers::pi);

@@ -30,9 +30,7 @@ Ref<Node> grad_node(const Tensor& t) {
 }
 
 bool requires_grad(const Tensor& t) {
-  const GradMeta* meta = grad_meta(t);
-  if (!meta) return false;
-  return meta->requires_grad() || (meta->base.defined() && requires_grad(meta->base));
+  return t.impl().requires_grad();
 }
 
 Tensor& set_requires_grad(Tensor& t, bool on) {

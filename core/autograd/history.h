@@ -12,7 +12,7 @@ namespace peel::core {
 enum class CreationMode : uint8_t { kDefault, kNoGrad, kInference, kMultiple };  // kMultiple: one of several views that one operator gave
 
 struct GradMeta final : AutogradMeta {
-  bool requires_grad() const override { return wants || node; }
+  bool requires_grad() const override { return wants || node || (base.defined() && base.impl().requires_grad()); }
   void set_requires_grad(bool on) override { wants = on; }
   Tensor grad;
   Ref<Node> node;        // of a non-leaf: what made it; for a view possibly out of date, see grad_node

@@ -18,7 +18,7 @@ _scaled_dot_product_attention_math _softmax _softmax_backward_data _stack _trili
 alpha_dropout_ atleast_1d atleast_2d avg_pool1d norm_except_dim binary_cross_entropy_with_logits bucketize celu celu_ channel_shuffle combinations constant_pad_nd conv_tbc cudnn_is_acceptable diagonal_copy dropout_ empty_like
 feature_dropout_ fill full_like hinge_embedding_loss kl_div max_pool1d max_pool1d_with_indices max_pool2d max_pool3d mkldnn_convolution native_norm normal ones_like pdist
 pixel_shuffle pixel_unshuffle poisson rand_like randint_like randn_like rrelu rrelu_ rsub selu selu_ std_mean tensordot threshold threshold_
-_fft_c2c _fft_c2r _fft_r2c _fused_rms_norm _linalg_check_errors _linalg_svd _linalg_eigh _linalg_solve_ex _linalg_det _linalg_slogdet _euclidean_dist _unique _cummax_helper _cummin_helper _logcumsumexp
+_standard_gamma _sample_dirichlet _fft_c2c _fft_c2r _fft_r2c _fused_rms_norm _linalg_check_errors _linalg_svd _linalg_eigh _linalg_solve_ex _linalg_det _linalg_slogdet _euclidean_dist _unique _cummax_helper _cummin_helper _logcumsumexp
 atleast_3d gradient unique_consecutive unique_dim var_mean view_as_complex view_as_real polar zeros_like""".split())
 # In place, and a function all the same; or private, and a method.
 BOTH = set("""__and__ __lshift__ __or__ __rshift__ __xor__ _addmm_activation _conj _conj_physical _is_all_true _is_any_true _neg_view abs_ acos_ acosh_ addmv_ arccos_ arccosh_ arcsin_ arcsinh_ arctan_ arctanh_ as_strided_ asin_

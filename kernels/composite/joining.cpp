@@ -216,7 +216,7 @@ Tensor triangle(const Tensor& self, int64_t diagonal, bool upper) {
   const Tensor out = empty(self.sizes(), self.dtype(), self.device());
   copy_elements(out, self.numel() ? with_rows_in_batches(self) : self);
   const int64_t rows = self.size(-2), columns = self.size(-1);
-  with_type(self.dtype(), "tril_triu", [&]<class T>(T) {
+  with_real_type(self.dtype(), "tril_triu", [&]<class T>(T) {
     T* data = out.data_as<T>();
     for (int64_t i = 0; i < out.numel() && data; ++i) {
       const int64_t column = i % columns, row = i / columns % rows;

@@ -79,7 +79,7 @@ Tensor& eye_out(int64_t n, Tensor& out) {
   if (n < 0) throw Error("n must be greater or equal to 0, got " + std::to_string(n));
   ops::resize_::call(out, SizeVector{n, n});
   ops::zero_::call(out);
-  with_type(out.dtype(), "eye", [&]<class T>(T) {
+  with_real_type(out.dtype(), "eye", [&]<class T>(T) {
     for (int64_t i = 0; i < n; ++i) out.data_as<T>()[i * (n + 1)] = static_cast<T>(1);
   });
   return out;
@@ -89,7 +89,7 @@ Tensor& eye_out(int64_t n, int64_t m, Tensor& out) {
   if (m < 0) throw Error("m must be greater or equal to 0, got " + std::to_string(m));
   ops::resize_::call(out, SizeVector{n, m});
   ops::zero_::call(out);
-  with_type(out.dtype(), "eye", [&]<class T>(T) {
+  with_real_type(out.dtype(), "eye", [&]<class T>(T) {
     for (int64_t i = 0; i < std::min(n, m); ++i) out.data_as<T>()[i * (out.strides()[0] + out.strides()[1])] = static_cast<T>(1);
   });
   return out;

@@ -187,7 +187,7 @@ Tensor& _index_put_impl_(Tensor& self, std::span<const std::optional<Tensor>> in
     throw Error("shape mismatch: value tensor of shape " + to_text(values.sizes()) + " cannot be broadcast to indexing result of shape " + to_text(p.shape));
   }
   if (from.numel() == 0) return self;
-  with_type(self.dtype(), "index_put", [&]<class T>(T) {
+  with_real_type(self.dtype(), "index_put", [&]<class T>(T) {
     each_part(p, from, [accumulate](const Tensor& to, const Tensor& value) {
       if (!accumulate) return copy_elements(to, value);
       Walk<2> walk(to.sizes());

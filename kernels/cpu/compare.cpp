@@ -41,7 +41,7 @@ bool truth(auto v) { return v != decltype(v){}; }
 template <class F>
 Tensor logical(const Tensor& a, const Tensor& b, F f) {
   Elementwise e({a, b}, {}, {.result = ScalarType::Bool});
-  with_type(e.type(), "logical", [&]<class T>(T) {
+  with_real_type(e.type(), "logical", [&]<class T>(T) {
     auto walk = e.walk<3>();
     each<bool, T, T>(walk, [f](bool& o, T x, T y) { o = f(truth(static_cast<Math<T>>(x)), truth(static_cast<Math<T>>(y))); });
   });
@@ -88,7 +88,7 @@ Tensor& logical_and_(Tensor& self, const Tensor& other) { return ops::logical_an
 
 Tensor& logical_not_out(const Tensor& self, Tensor& out) {
   Elementwise e({self}, {}, {.result = ScalarType::Bool});
-  with_type(e.type(), "logical_not_cpu", [&]<class T>(T) {
+  with_real_type(e.type(), "logical_not_cpu", [&]<class T>(T) {
     auto walk = e.walk<2>();
     each<bool, T>(walk, [](bool& o, T x) { o = !truth(static_cast<Math<T>>(x)); });
   });
@@ -197,7 +197,7 @@ Tensor& masked_fill_(Tensor& self, const Tensor& mask, const Scalar& value) {
     throw Error("output with shape " + to_text(self.sizes()) + " doesn't match the broadcast shape " + to_text(shape));
   }
   check_no_overlap(self);
-  with_type(self.dtype(), "masked_fill", [&]<class T>(T) {
+  with_real_type(self.dtype(), "masked_fill", [&]<class T>(T) {
     const T v = static_cast<T>(value.value.to_double());
     Walk<2> walk(self.sizes());
     walk.set(0, self);

@@ -61,10 +61,15 @@ void each_product(const Plane& p, F f) {
   }
 }
 
-// Stock's result: memory of oneDNN's that gets its shape, then its place.
-Tensor dense_result(Sizes shape, const Tensor& like) {
+// Stock's result: memory of oneDNN's that gets its shape, then its place. `channels_last`: oneDNN had the channels next to each other.
+Tensor dense_result(Sizes shape, const Tensor& like, bool channels_last = false) {
   Tensor out = ops::empty_memory_format::call(shape, like.dtype(), Layout::Strided, like.device());
-  ops::as_strided_::call(out, shape, contiguous_strides(shape));
+  if (channels_last && shape[1] > 1 && shape[2] * shape[3] > 1) {
+    ops::as_strided_::call(out, shape, SizeVector{shape[1] * shape[2] * shape[3], 1, shape[1] * shape[3], shape[1]});
+    out = ops::contiguous::call(out);
+  } else {
+    ops::as_strided_::call(out, shape, contiguous_strides(shape));
+  }
   ops::resize_::call(out, shape);
   return out;
 }
@@ -114,11 +119,16 @@ void check_shapes(const Tensor& input, const Tensor& weight, const Optional& bia
 bool dilated(Sizes dilation) {
   return std::ranges::any_of(dilation, [](int64_t d) { return d != 1; });
 }
-// Whether stock takes its path without oneDNN: for doubles, and for one small image.
-bool takes_slow_path(const Tensor& input, const Tensor& weight, Sizes dilation, int64_t groups) {
+bool steps(Sizes stride) { return dilated(stride); }
+// Whether oneDNN scatters products over an image with the channels next to each other.
+bool scatters_by_channels(Sizes stride, Sizes dilation, int64_t groups) { return steps(stride) && !dilated(dilation) && groups == 1; }
+// Whether stock takes its path without oneDNN, on one thread: for doubles, for one small image, and for few images and a kernel of one place.
+bool takes_slow_path(const Tensor& input, const Tensor& weight, Sizes stride, Sizes dilation, int64_t groups) {
   if (groups > 1 || dilated(dilation)) return false;
-  const bool small_kernel = weight.size(-1) <= 3 || weight.size(-2) <= 3;
-  return input.dtype() == ScalarType::Double || (input.dtype() == ScalarType::Float && input.size(0) == 1 && small_kernel && input.numel() <= 20480);
+  if (input.dtype() == ScalarType::Double) return true;
+  if (input.dtype() != ScalarType::Float) return false;
+  if (weight.size(-1) == 1 && weight.size(-2) == 1 && !steps(stride) && input.size(0) < 16) return true;
+  return input.size(0) == 1 && (weight.size(-1) <= 3 || weight.size(-2) <= 3) && input.numel() <= 20480;
 }
 
 Tensor batched_conv(const Tensor& input, const Tensor& weight, const Optional& bias, Sizes stride, Sizes padding, Sizes dilation, int64_t groups, int64_t dims) {
@@ -182,7 +192,7 @@ Tensor transposed_convolution(const Tensor& input, const Tensor& weight, const O
   const Plane p = mirrored(input.sizes(), weight.sizes(), stride, padding, dilation, output_padding, groups);
   const Tensor x = made_contiguous(input), w = made_contiguous(weight);
   first_buffer(x);
-  const Tensor out = dense_result(SizeVector{p.n, p.c, p.h, p.w}, x);
+  const Tensor out = dense_result(SizeVector{p.n, p.c, p.h, p.w}, x, scatters_by_channels(p.stride, p.dilation, groups));
   with_floating(x.dtype(), "conv_transpose2d", [&]<class T>(T) {
     std::vector<Math<T>> sums(static_cast<size_t>(out.numel()));
     for (size_t i = 0; i < sums.size() && given(bias); ++i) {
@@ -250,7 +260,7 @@ Tensor _convolution(const Tensor& input, const Tensor& weight, const Optional& b
     d.insert(d.begin(), 1);
   }
   Tensor out;
-  if (takes_slow_path(x, w, d, groups)) {
+  if (takes_slow_path(x, w, s, d, groups)) {
     ops::_nnpack_available::call();
     out = ops::thnn_conv2d::call(made_contiguous(x), made_contiguous(w), SizeVector{w.size(2), w.size(3)}, bias, s, p);
   } else {
@@ -298,6 +308,12 @@ bool is_pointwise(const Plane& p) {
   return p.kh == 1 && p.kw == 1 && p.stride[0] == 1 && p.stride[1] == 1 && p.padding[0] == 0 && p.padding[1] == 0;
 }
 
+// Stock's columns of the input: it itself for a kernel of one place.
+void unfolded(const Plane& p, const Tensor& self) {
+  if (is_pointwise(p)) ops::detach::call(ops::view::call(self, columns(p)));
+  else fresh(columns(p), self);
+}
+
 }  // namespace
 
 bool _nnpack_available() { return false; }
@@ -308,7 +324,7 @@ Tensor _slow_conv2d_forward(const Tensor& self, const Tensor& weight, Sizes, con
   const Plane p = plane(self.sizes(), weight.sizes(), stride, padding, SizeVector{1, 1}, 1);
   Tensor out = fresh(SizeVector{0}, self);
   ops::view::call(weight, SizeVector{p.o, -1});
-  if (!is_pointwise(p)) fresh(columns(p), self);  // stock unfolds the input
+  unfolded(p, self);
   ops::resize_::call(out, SizeVector{p.n, p.o, p.oh, p.ow});
   if (given(bias)) {
     const Tensor wide = ops::reshape::call(*bias, SizeVector{1, p.o, 1, 1});
@@ -336,7 +352,7 @@ Three _slow_conv2d_backward(const Tensor& grad_output, const Tensor& self, const
     ops::zero_::call(dw);
     ops::view::call(dw, SizeVector{p.o, -1});
     g = made_contiguous(grad_output);
-    if (!is_pointwise(p)) fresh(columns(p), self);
+    unfolded(p, self);
   }
   backward(p, g, self, weight, dx, dw, {});
   return {dx, dw, db};
@@ -374,7 +390,7 @@ Three convolution_backward(const Tensor& grad_output, const Tensor& input, const
     d.insert(d.begin(), 1);
   }
   Tensor dx, dw, db;
-  if (takes_slow_path(x, w, d, groups)) {
+  if (takes_slow_path(x, w, s, d, groups)) {
     ops::_nnpack_available::call();
     const SizeVector kernel{w.size(2), w.size(3)};
     std::tie(dx, dw, db) = ops::_slow_conv2d_backward_output_mask::call(g, made_contiguous(x), made_contiguous(w), kernel, s, pad, output_mask);
@@ -384,7 +400,7 @@ Three convolution_backward(const Tensor& grad_output, const Tensor& input, const
     w = made_contiguous(w);
     if (output_mask[0]) first_buffer(g);
     const Plane p = plane(x.sizes(), w.sizes(), s, pad, d, groups);
-    if (output_mask[0]) dx = dense_result(x.sizes(), x);
+    if (output_mask[0]) dx = dense_result(x.sizes(), x, scatters_by_channels(s, d, groups));
     if (output_mask[1]) dw = dense_result(w.sizes(), w);
     if (output_mask[2]) db = dense_result(SizeVector{p.o}, g);
     backward(p, g, x, w, dx, dw, db);

@@ -65,7 +65,7 @@ Tensor count_nonzero(const Tensor& self, Sizes dim) {
   Tensor out = ops::empty_memory_format::call(SizeVector{1}, ScalarType::Long, Layout::Strided, self.device());
   const Tensor all = flat(self);
   int64_t n = 0;
-  with_type(self.dtype(), "count_nonzero_cpu", [&]<class T>(T) {
+  with_real_type(self.dtype(), "count_nonzero_cpu", [&]<class T>(T) {
     for (int64_t i = 0; i < self.numel(); ++i) n += static_cast<Math<T>>(all.data_as<T>()[i]) != Math<T>{};
   });
   *out.data_as<int64_t>() = n;
@@ -149,7 +149,7 @@ std::tuple<Tensor, Tensor, Tensor> unique2(const Tensor& self, bool, bool return
   if (self.numel() == 0) return {out, inverse, counts};
   const auto [sorted, order] = ops::sort::call(ops::flatten_using_ints::call(self), -1, false);
   std::vector<int64_t> firsts;
-  with_type(self.dtype(), "unique", [&]<class T>(T) {
+  with_real_type(self.dtype(), "unique", [&]<class T>(T) {
     const T* v = sorted.data_as<T>();
     for (int64_t i = 0; i < self.numel(); ++i) {
       if (i == 0 || static_cast<Math<T>>(v[i]) != static_cast<Math<T>>(v[i - 1])) firsts.push_back(i);

@@ -29,7 +29,7 @@ void fill_best(const Tensor& in, const std::vector<bool>& gone, Tensor* values, 
   const Rows rows = rows_of(in, gone);
   *values = empty(SizeVector{rows.count}, in.dtype());
   *indices = empty(SizeVector{rows.count}, ScalarType::Long);
-  with_type(in.dtype(), name, [&]<class T>(T) {
+  with_real_type(in.dtype(), name, [&]<class T>(T) {
     for (int64_t r = 0; r < rows.count; ++r) {
       const T* row = rows.data.data_as<T>() + r * rows.length;
       const int64_t at = best(row, rows.length, better);
@@ -49,7 +49,7 @@ Tensor of_all(const Tensor& self, const char* name, Better better, Tensor* given
   const Tensor in = made_contiguous(self);
   Tensor values, indices;
   fill_best(in, named_dims(std::nullopt, in.dim()), &values, &indices, name, better);
-  return ops::fill__Scalar::call(out, with_type(in.dtype(), name, [&]<class T>(T) { return Scalar(static_cast<Math<T>>(*values.data_as<T>())); }));
+  return ops::fill__Scalar::call(out, with_real_type(in.dtype(), name, [&]<class T>(T) { return Scalar(static_cast<Math<T>>(*values.data_as<T>())); }));
 }
 
 /// `named`: what the error calls it.
@@ -152,7 +152,7 @@ void product_into(const Tensor& result, const Tensor& self, const std::vector<bo
   ops::fill__Scalar::call(out, 1);
   const Rows rows = rows_of(in, gone);
   const Tensor values = empty(SizeVector{rows.count}, in.dtype());
-  with_type(in.dtype(), "prod_cpu", [&]<class T>(T) {
+  with_real_type(in.dtype(), "prod_cpu", [&]<class T>(T) {
     for (int64_t r = 0; r < rows.count; ++r) {
       Math<T> all = 1;
       for (int64_t k = 0; k < rows.length; ++k) all = static_cast<Math<T>>(all * static_cast<Math<T>>(rows.data.data_as<T>()[r * rows.length + k]));

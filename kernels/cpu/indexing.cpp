@@ -99,7 +99,7 @@ void scatter_into(const Tensor& self, int64_t dim, const Tensor& index, const Te
   check_source(self, d, index, src);
   if (index.numel() == 0) return;
   const Tensor i = put == Put::kAdd && by_rows(self, d, index, src) ? index : long_index(index);
-  with_type(self.dtype(), "scatter_add_", [&]<class T>(T) {
+  with_real_type(self.dtype(), "scatter_add_", [&]<class T>(T) {
     each_place(self, d, i, src, [&](int64_t to, int64_t from) {
       T& o = self.data_as<T>()[to];
       const T x = src.data_as<T>()[from];
@@ -112,7 +112,7 @@ void scatter_into(const Tensor& self, int64_t dim, const Tensor& index, const Sc
   check_gather("scatter", self, d, index);
   if (index.numel() == 0) return;
   const Tensor i = long_index(index);
-  with_type(self.dtype(), "scatter_fill_", [&]<class T>(T) {
+  with_real_type(self.dtype(), "scatter_fill_", [&]<class T>(T) {
     each_place(self, d, i, i, [v = as<T>(value), &self](int64_t to, int64_t) { self.data_as<T>()[to] = v; });
   });
 }
@@ -126,7 +126,7 @@ Tensor gather(const Tensor& self, int64_t dim, const Tensor& index, bool) {
   Tensor out = empty(index.sizes(), self.dtype(), self.device());
   if (index.numel() == 0) return out;
   const Tensor i = long_index(index);
-  with_type(self.dtype(), "gather_out_cpu", [&]<class T>(T) {
+  with_real_type(self.dtype(), "gather_out_cpu", [&]<class T>(T) {
     each_place(self, d, i, out, [&](int64_t from, int64_t to) { out.data_as<T>()[to] = self.data_as<T>()[from]; });
   });
   return out;
@@ -170,7 +170,7 @@ Tensor& index_select_out(const Tensor& self, int64_t dim, const Tensor& index, T
   if (!shape.empty()) shape[static_cast<size_t>(d)] = index.numel();
   if (out.dtype() != self.dtype()) throw Error("index_select(): self and result must have the same scalar type");
   if (!std::ranges::equal(out.sizes(), shape)) reshape_out(out, shape);
-  const std::vector<int64_t> places = whole_numbers_of(index);
+  const std::vector<int64_t> places = whole_numbers_of(made_contiguous(index));
   const int64_t size = self.dim() ? self.size(d) : 1;
   for (const int64_t p : places) {
     if (p < 0 || p >= size) throw IndexError("index out of range in self");
@@ -216,12 +216,14 @@ Tensor value_selecting_reduction_backward(const Tensor& grad, int64_t dim, const
 
 namespace {
 
-void add_at(Tensor& self, int64_t dim, const Tensor& index, const Tensor& source, const Scalar& alpha) {
+void add_at(Tensor& self, int64_t dim, const Tensor& given_index, const Tensor& source, const Scalar& alpha) {
   const int64_t d = wrap_dimension(dim, self.dim());
+  Tensor index = given_index;
   if (index.dim() > 1) throw IndexError("index_add_(): Index is supposed to be a vector, but got dim: " + std::to_string(index.dim()) + " with type: " + to_string(index.dtype()) + " and size: " + to_text(index.sizes()));
   check_index_type("index_add_", index);
   if (self.dtype() != source.dtype()) throw Error(std::string("index_add_(): self (") + to_string(self.dtype()) + ") and source (" + to_string(source.dtype()) + ") must have the same scalar type");
   if (index.numel() == 0) return;
+  index = made_contiguous(index);
   const double factor = alpha.value.to_double();
   if (self.dim() > 1 && factor == 1 && (d == 0 || d == self.dim() - 1)) {  // by places along the dimension, repeated over the others
     SizeVector strides(source.sizes().size(), 0);
@@ -297,6 +299,9 @@ void copy_at(const Tensor& self, int64_t dim, const Tensor& index, const Tensor&
     throw IndexError("index_copy_(): Number of indices (" + std::to_string(index.numel()) + ") should be equal to source.size(dim) (" + std::to_string(source.size(d)) + ")");
   }
   const std::vector<int64_t> places = places_along("index_copy_", self, d, index);
+  if (places.empty()) return;
+  ops::as_strided::call(self, self.sizes(), self.strides());
+  ops::as_strided::call(index, index.sizes(), index.strides());
   for (size_t k = 0; k < places.size(); ++k) copy_elements(slice_at(self, d, places[k]), slice_at(source, d, static_cast<int64_t>(k)));
 }
 

@@ -28,7 +28,7 @@ X whole_power(X x, X n) {
 template <class F>
 Tensor map_any(const char* name, const Tensor& a, const Tensor& b, F f, Tensor out = {}, Plan plan = {}) {
   Elementwise e({a, b}, std::move(out), plan);
-  with_type(e.type(), name, [&]<class T>(T) {
+  with_real_type(e.type(), name, [&]<class T>(T) {
     using M = Math<T>;
     if constexpr (std::is_same_v<T, bool> && !std::is_invocable_v<F, bool, bool>) {
       no_kernel_for(name, e.type());
@@ -58,7 +58,7 @@ Tensor power(const Tensor& self, const Scalar& exponent, Tensor target) {
     Tensor out = e.out();
     return ops::fill__Scalar::call(out, 1);
   }
-  with_type(e.type(), "pow", [&]<class T>(T) {
+  with_real_type(e.type(), "pow", [&]<class T>(T) {
     using M = Math<T>;
     auto walk = e.walk<2>();
     if constexpr (kIsFloating<T>) {
@@ -130,7 +130,7 @@ Tensor bounded(const char* name, const Tensor& self, const std::optional<Scalar>
     throw Error(std::string("result type ") + to_string(t) + " can't be cast to the desired output type " + to_string(out.dtype()));
   }
   Elementwise e({casts || t != self.dtype() ? ops::to_dtype::call(self, t) : self}, std::move(out));
-  with_type(e.type(), name, [&]<class T>(T) {
+  with_real_type(e.type(), name, [&]<class T>(T) {
     using M = Math<T>;
     auto walk = e.walk<2>();
     const M low = min ? as<M>(*min) : M{}, high = max ? as<M>(*max) : M{};
@@ -219,7 +219,7 @@ Tensor& clamp_(Tensor& self, const std::optional<Scalar>& min, const std::option
 Tensor clamp_min(const Tensor& self, const Scalar& min) { return bounded("clamp_min_scalar_cpu", self, min, {}, {}, !is_floating(self.dtype())); }
 Tensor& clamp_min_(Tensor& self, const Tensor& min) {
   Elementwise e({self, min}, self);
-  with_type(e.type(), "clamp_min", [&]<class T>(T) {
+  with_real_type(e.type(), "clamp_min", [&]<class T>(T) {
     auto walk = e.walk<3>();
     each<T, T, T>(walk, [](T& o, T x, T low) { o = static_cast<Math<T>>(x) != static_cast<Math<T>>(x) || static_cast<Math<T>>(x) > static_cast<Math<T>>(low) ? x : low; });
   });
@@ -238,7 +238,7 @@ Tensor clamp(const Tensor& self, const std::optional<Tensor>& min, const std::op
   if (!low && !high) throw Error("torch.clamp: At least one of 'min' or 'max' must not be None");
   if (!low || !high) return low ? map_any("clamp_cpu", self, *min, kMaximum) : map_any("clamp_cpu", self, *max, kMinimum);
   Elementwise e({self, *min, *max});
-  with_type(e.type(), "clamp_cpu", [&]<class T>(T) {
+  with_real_type(e.type(), "clamp_cpu", [&]<class T>(T) {
     using M = Math<T>;
     auto walk = e.walk<4>();
     each<T, T, T, T>(walk, [](T& o, T x, T a, T b) { o = static_cast<T>(kMinimum(kMaximum(static_cast<M>(x), static_cast<M>(a)), static_cast<M>(b))); });

@@ -116,7 +116,7 @@ namespace {
 Tensor& whole_numbers(Tensor& self, int64_t from, int64_t to, Generator& g) {
   if (from >= to) throw Error("random_ expects 'from' to be less than 'to', but got from=" + std::to_string(from) + " >= to=" + std::to_string(to));
   const auto range = static_cast<uint64_t>(to) - static_cast<uint64_t>(from);
-  with_type(self.dtype(), "random_from_to_kernel_cpu", [&]<class T>(T) {
+  with_real_type(self.dtype(), "random_from_to_kernel_cpu", [&]<class T>(T) {
     Walk<1> walk = drawing(self);
     each<T>(walk, [&](T& o) {
       const uint64_t drawn = range >= (uint64_t{1} << 28) ? g.next64() : g.next32();
@@ -136,7 +136,7 @@ Tensor& random_(Tensor& self, int64_t to, const std::optional<GeneratorHandle>& 
 // Any number of the type; of a floating one, any whole number that it holds exactly.
 Tensor& random_(Tensor& self, const std::optional<GeneratorHandle>& generator) {
   Generator& g = chosen(generator);
-  with_type(self.dtype(), "random_kernel_cpu", [&]<class T>(T) {
+  with_real_type(self.dtype(), "random_kernel_cpu", [&]<class T>(T) {
     Walk<1> walk = drawing(self);
     each<T>(walk, [&](T& o) {
       if constexpr (std::is_same_v<T, bool>) o = g.next32() & 1;

@@ -35,7 +35,7 @@ Tensor places_among(const Tensor& boundaries, const Tensor& values, bool out_int
   const Tensor edges = in.dtype() == boundaries.dtype() ? boundaries : ops::to_dtype::call(boundaries, in.dtype());
   const Tensor rows = flat(edges), wanted = flat(in);
   const int64_t n = edges.size(-1), per_row = batched ? values.size(-1) : values.numel();
-  with_type(in.dtype(), op, [&]<class T>(T) {
+  with_real_type(in.dtype(), op, [&]<class T>(T) {
     using M = Math<T>;
     for (int64_t i = 0; i < values.numel(); ++i) {
       const T* first = rows.data_as<T>() + (batched ? i / per_row * n : 0);
@@ -76,7 +76,7 @@ Tensor isin(const Tensor& elements, const Tensor& test_elements, bool, bool inve
   const Operand both[] = {as_operand(elements), as_operand(test_elements)};
   const ScalarType t = result_type(both);
   const Tensor given = flat(ops::to_dtype::call(elements, t)), tests = ops::view::call(made_contiguous(ops::to_dtype::call(test_elements, t)), SizeVector{-1});
-  with_type(t, "isin_default_cpu", [&]<class T>(T) {
+  with_real_type(t, "isin_default_cpu", [&]<class T>(T) {
     const T *first = tests.data_as<T>(), *last = first + tests.numel();
     for (int64_t i = 0; i < elements.numel(); ++i) {
       const auto v = static_cast<Math<T>>(given.data_as<T>()[i]);
@@ -194,7 +194,7 @@ std::tuple<Tensor, Tensor, Tensor> unique_consecutive(const Tensor& self, bool r
   if (self.numel() == 0) return {out, inverse, counts};
   const Tensor in = flat(self);
   int64_t found = 0;
-  with_type(self.dtype(), "unique", [&]<class T>(T) {
+  with_real_type(self.dtype(), "unique", [&]<class T>(T) {
     const T* v = in.data_as<T>();
     for (int64_t i = 0; i < self.numel(); ++i) {
       const bool fresh = i == 0 || static_cast<Math<T>>(v[i]) != static_cast<Math<T>>(v[i - 1]);

@@ -48,7 +48,7 @@ void sort_into(Tensor& values, Tensor& indices, const Tensor& self, int64_t d, b
   ops::copy_::call(indices, wide);
   const auto named = named_dims(d, self.dim());
   const Rows in = rows_of(self, named), out = rows_like(values, named), where = rows_like(indices, named);
-  with_type(self.dtype(), "sort_stable", [&]<class T>(T) {
+  with_real_type(self.dtype(), "sort_stable", [&]<class T>(T) {
     for (int64_t r = 0; r < in.count; ++r) {
       const int64_t at = r * in.length;
       sort_row<T>(in.data.data_as<T>() + at, out.data.data_as<T>() + at, where.data.data_as<int64_t>() + at, in.length, descending);
@@ -95,7 +95,7 @@ std::tuple<Tensor, Tensor> topk(const Tensor& self, int64_t k, int64_t dim, bool
   }
   const auto named = named_dims(d, self.dim());
   const Rows in = rows_of(self, named), out = rows_like(values, named), where = rows_like(indices, named);
-  with_type(self.dtype(), "topk_cpu", [&]<class T>(T) {
+  with_real_type(self.dtype(), "topk_cpu", [&]<class T>(T) {
     const auto sorted = std::make_unique<T[]>(static_cast<size_t>(n));
     std::vector<int64_t> order(static_cast<size_t>(n));
     for (int64_t r = 0; r < in.count; ++r) {

@@ -163,8 +163,28 @@ Tensor positive(const Tensor& self) {
 }
 // The angle of a real number: 0 or pi.
 Tensor angle(const Tensor& self) {
+  if (is_complex(self.dtype())) {
+    Tensor out = ops::empty_memory_format::call(SizeVector{0}, value_type_of(self.dtype()), Layout::Strided, self.device());
+    return ops::angle_out::call(self, out);
+  }
   return map_floating("angle_cpu", {self}, [](auto x) { return x != x ? x : x < 0 ? static_cast<decltype(x)>(std::numbers::pi) : decltype(x){}; }, {},
                       {.want = Want::kFloating, .allocates_by_call = true});
+}
+Tensor& angle_out(const Tensor& self, Tensor& out) {
+  if (!is_complex(self.dtype())) return write_into(out, angle(self));
+  // Stock computes complex numbers without imaginary parts, whose real parts are copied.
+  const Tensor angles = ops::empty_memory_format::call(SizeVector{0}, self.dtype(), Layout::Strided, self.device());
+  reshape_out(angles, self.sizes());
+  with_any_type(self.dtype(), "angle_cpu", [&]<class T>(T) {
+    if constexpr (kIsComplex<T>) {
+      Walk<2> walk(self.sizes());
+      walk.set(0, angles);
+      walk.set(1, self);
+      each<T, T>(walk, [](T& o, T x) { o = std::arg(x); });
+    }
+  });
+  if (!std::ranges::equal(out.sizes(), self.sizes())) reshape_out(out, self.sizes());
+  return ops::copy_::call(out, ops::real::call(angles));
 }
 Tensor deg2rad(const Tensor& self) {
   Tensor out = ops::empty_like::call(self, is_floating(self.dtype()) ? self.dtype() : ScalarType::Float, Layout::Strided, self.device());

@@ -14,7 +14,7 @@ namespace {
 template <class F>
 Tensor map_any(const char* name, const Tensor& self, F f, Tensor out = {}, Plan plan = {}) {
   Elementwise e({self}, std::move(out), plan);
-  with_type(e.type(), name, [&]<class T>(T) {
+  with_real_type(e.type(), name, [&]<class T>(T) {
     auto walk = e.walk<2>();
     each<T, T>(walk, [f](T& o, T x) { o = static_cast<T>(f(static_cast<Math<T>>(x))); });
   });

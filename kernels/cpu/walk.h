@@ -50,16 +50,23 @@ decltype(auto) with_type(ScalarType t, const char* op, F&& f) {
     default: no_kernel_for(op, t);
   }
 }
-/// Complex numbers and small integers too: copies, sums, products, comparisons.
+/// Small integers too.
+template <class F>
+decltype(auto) with_real_type(ScalarType t, const char* op, F&& f) {
+  switch (t) {
+    case ScalarType::Byte: return f(uint8_t{});
+    case ScalarType::Char: return f(int8_t{});
+    case ScalarType::Short: return f(int16_t{});
+    default: return with_type(t, op, f);
+  }
+}
+/// Complex numbers too: copies, sums, products, comparisons.
 template <class F>
 decltype(auto) with_any_type(ScalarType t, const char* op, F&& f) {
   switch (t) {
     case ScalarType::ComplexFloat: return f(std::complex<float>{});
     case ScalarType::ComplexDouble: return f(std::complex<double>{});
-    case ScalarType::Byte: return f(uint8_t{});
-    case ScalarType::Char: return f(int8_t{});
-    case ScalarType::Short: return f(int16_t{});
-    default: return with_type(t, op, f);
+    default: return with_real_type(t, op, f);
   }
 }
 template <class F>
@@ -78,6 +85,9 @@ decltype(auto) with_integral(ScalarType t, const char* op, F&& f) {
     case ScalarType::Long: return f(int64_t{});
     case ScalarType::Int: return f(int32_t{});
     case ScalarType::Bool: return f(bool{});
+    case ScalarType::Byte: return f(uint8_t{});
+    case ScalarType::Char: return f(int8_t{});
+    case ScalarType::Short: return f(int16_t{});
     default: no_kernel_for(op, t);
   }
 }

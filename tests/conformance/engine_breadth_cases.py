@@ -8,7 +8,7 @@ NN = "torch.nn.functional."
 # Not equal yet: words of the call -> in what, and why. All else of them is compared, and a row that no longer differs so fails the test.
 KNOWN = {
     "masked_scatter_(m, b)": ("errors", "the words of an error"),
-    "torch.diag(": ("hops values", "the name of diagonal_copy's node"), "index_copy": ("hops", "two looks by as_strided"),
+    "torch.diag(": ("hops values", "the name of diagonal_copy's node"),
     "i = w.median(": ("hops", "a copy along the dimension"), "i = x.median(": ("hops values errors", "a copy along the dimension, and stock's own gives what lay there for an expanded one"),
     "std_mean(": ("hops", "which overload Python takes"), "hardsigmoid(k)": ("errors", "whole numbers are refused"), "mish(w) * w": ("hops", "the memory order of its gradient"), "glu(w)": ("hops", "views in its gradient"),
     "alpha_dropout": ("hops values", "its calls"), "gru_cell(x, h, a, b)": ("hops", "steps without biases"), "x.tile(2)": ("hops", "the gradient for a tensor without dimensions"),

@@ -10,8 +10,7 @@ BATCH = ((2, 3, 3), D, True, "dense")
 REGULAR = "g = w + torch.diag_embed(w.new_full((3,), 9))", "f = new_full w [3] 9; d = diag_embed f; g = add.Tensor w d"
 POSITIVE = "s = w @ w.mT + torch.diag_embed(w.new_full((3,), 9))", "t = mT w; m = matmul w t; f = new_full w [3] 9; d = diag_embed f; s = add.Tensor m d"
 # Not equal yet, as engine_breadth_cases has it.
-KNOWN = {"torch.linalg.lstsq(": ("values", "empty singular values have a node"), "w.index_fill(1, i, v)": ("hops", "a copy of an expanded gradient"),
-         "conv_transpose1d": ("hops", "a copy of an expanded gradient")}
+KNOWN = {"torch.linalg.lstsq(": ("values", "empty singular values have a node"), "w.index_fill(1, i, v)": ("hops", "a copy of an expanded gradient")}
 
 
 def in_place():
@@ -261,6 +260,50 @@ def layers():
     yield {}, "y = torch.logspace(0, 2, 5); z = torch.logspace(1, 3, 3, 2)", "push factory; y = logspace 0 2 5; z = logspace 1 3 3 2; pop"
 
 
+def signals():
+    yield {}, "y = torch.hann_window(7, periodic=False); z = torch.hann_window(4); x = torch.hann_window(1)", "push factory; y = hann_window.periodic 7 False; z = hann_window 4; x = hann_window 1; pop"
+    yield {}, "y = torch.hamming_window(6, True, 0.5, 0.4); z = torch.hamming_window(3)", "push factory; y = hamming_window.periodic_alpha_beta 6 True 0.5 0.4; z = hamming_window 3; pop"
+    yield {}, "y = torch.blackman_window(6); z = torch.bartlett_window(7, False)", "push factory; y = blackman_window 6; z = bartlett_window.periodic 7 False; pop"
+    yield {}, "y = torch.hann_window(-1)", "push factory; y = hann_window -1; pop"
+    yield {"c": ((3, 4), "complex64", False, "dense")}, "y = torch.angle(c)", "y = angle c"
+
+
+def margins():
+    target = ((2,), I, False, "zero")
+    for reduction in range(3):
+        words = "reduction='%s'" % ("none", "mean", "sum")[reduction]
+        yield graded({"w": W, "t": target}, "y = torch.nn.functional.multi_margin_loss(w, t, %s)" % words, "y = multi_margin_loss w t 1 1.0 None %d" % reduction)
+        yield graded({"w": W, "a": A}, "y = torch.nn.functional.soft_margin_loss(w, a, %s)" % words, "y = soft_margin_loss w a %d" % reduction)
+    yield graded({"w": X, "t": target, "v": ((3,), D, False, "dense")}, "y = torch.nn.functional.multi_margin_loss(w, t, 2, 0.5, v)", "y = multi_margin_loss w t 2 0.5 v")
+    yield {"w": W, "t": ((3,), I, False, "zero")}, "y = torch.nn.functional.multi_margin_loss(w, t)", "y = multi_margin_loss w t"
+
+
+def draws():
+    yield {"a": A}, "torch.manual_seed(5); b = a.abs(); y = torch._standard_gamma(b); z = torch._sample_dirichlet(b)", "seed 5; b = abs a; y = _standard_gamma b; z = _sample_dirichlet b"
+    yield {"a": A}, "torch.manual_seed(5); b = a.abs(); y = torch.poisson(b); c = b * 30; z = torch.poisson(c)", "seed 5; b = abs a; y = poisson b; n = number 30; c = mul.Tensor b n; z = poisson c"
+
+
+def small_numbers():
+    for dtype in ("int8", "uint8", "int16"):
+        yield {"k": K, "i": ((2, 2), I, False, "zero")}, "s = k.to(torch.%s); a = torch.bitwise_and(s, s); b = s.max(); c = s.argmax(1); d = s.clamp(1); e, f = s.sort(1); g = s.gather(1, i); h = torch.isin(s, s)" % dtype, \
+            "s = to.dtype k dtype:%s; a = bitwise_and.Tensor s s; b = max s; c = argmax s 1; d = clamp s 1; e,f = sort s 1; g = gather s 1 i; h = isin.Tensor_Tensor s s" % dtype
+
+
+def without_formulas():
+    square = ((3, 3), F, True, "dense")
+    yield {"w": W}, "y = torch.unique(w)\ny.sum().backward()", "y,i,c = _unique2 w; s = sum y; backward s"
+    yield {"w": W}, "y = w * 9\ny.acosh_()\ny.sum().backward()", "n = number 9; y = mul.Tensor w n; y = acosh_ y; s = sum y; backward s"
+    yield graded({"w": W, "i": ((2, 2), I, False, "zero")}, "j = i.select(1, 0)\ny = w.index_select(0, j)", "j = select.int i 1 0; y = index_select w 0 j")
+    yield graded({"w": square}, "y = torch.matrix_power(w, 5)", "y = matrix_power w 5")
+
+
+def convolutions():
+    image = ((2, 3, 4, 4), F, True, "dense")
+    for call, kernel, options in (("conv2d", (2, 3, 1, 1), 1), ("conv2d", (2, 3, 2, 2), 2), ("conv_transpose2d", (3, 2, 2, 2), 2)):
+        ours = "conv_transpose2d.input" if call != "conv2d" else call
+        yield graded({"w": image, "k": (kernel, F, True, "dense")}, "y = torch.nn.functional.%s(w, k, stride=%d)" % (call, options), "y = %s w k None [%d,%d]" % (ours, options, options))
+
+
 def cases():
-    for part in (in_place, out_arguments, functions, halves, linear_algebra, ranks, pictures, places, blocks, spectra, layers):
+    for part in (in_place, out_arguments, functions, halves, linear_algebra, ranks, pictures, places, blocks, spectra, layers, signals, margins, draws, small_numbers, without_formulas, convolutions):
         yield from part()
