@@ -114,8 +114,9 @@ Tensor read(const Tensor& self, nb::handle i) {
 // A number as a tensor of this type, below dispatch.
 Tensor number_of_type(const IValue& v, ScalarType type) {
   Tensor t = empty({}, type);
-  kernels::with_type(type, "fill_out", [&]<class T>(T) {
-    *t.data_as<T>() = v.tag() == IValue::Tag::kDouble ? static_cast<T>(v.to_double()) : static_cast<T>(v.tag() == IValue::Tag::kBool ? v.to_bool() : v.to_int());
+  kernels::with_any_type(type, "fill_out", [&]<class T>(T) {
+    if constexpr (kernels::kIsComplex<T>) *t.data_as<T>() = kernels::converted<T>(v.to_complex());
+    else *t.data_as<T>() = v.tag() == IValue::Tag::kDouble ? static_cast<T>(v.to_double()) : static_cast<T>(v.tag() == IValue::Tag::kBool ? v.to_bool() : v.to_int());
   });
   return t;
 }

@@ -355,8 +355,8 @@ Tensor adaptive_max_pool2d_backward(const Tensor& grad_output, const Tensor& sel
 }
 std::tuple<Tensor, Tensor> adaptive_max_pool1d(const Tensor& self, Sizes output_size) {
   const auto [out, places] = ops::adaptive_max_pool2d::call(ops::unsqueeze::call(self, -2), SizeVector{1, output_size[0]});
-  const Tensor values = ops::squeeze_dim::call(out, -2);
-  return {values, ops::squeeze_dim::call(places, -2)};
+  const Tensor indices = ops::squeeze_dim::call(places, -2);
+  return {ops::squeeze_dim::call(out, -2), indices};
 }
 
 }  // namespace peel::kernels

@@ -22,9 +22,10 @@ Operand as_operand(const Tensor& t) {
 Tensor wrapped(const Scalar& s) {
   using Tag = IValue::Tag;
   const Tag tag = s.value.tag();
-  Tensor t = empty({}, tag == Tag::kBool ? ScalarType::Bool : tag == Tag::kInt ? ScalarType::Long : ScalarType::Double);
+  Tensor t = empty({}, tag == Tag::kBool ? ScalarType::Bool : tag == Tag::kInt ? ScalarType::Long : tag == Tag::kComplex ? ScalarType::ComplexDouble : ScalarType::Double);
   if (tag == Tag::kBool) *t.data_as<bool>() = s.value.to_bool();
   else if (tag == Tag::kInt) *t.data_as<int64_t>() = s.value.to_int();
+  else if (tag == Tag::kComplex) *t.data_as<std::complex<double>>() = s.value.to_complex();
   else *t.data_as<double>() = s.value.to_double();
   t.impl().wrapped_number = true;
   return t;

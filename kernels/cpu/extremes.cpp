@@ -152,7 +152,7 @@ void product_into(const Tensor& result, const Tensor& self, const std::vector<bo
   ops::fill__Scalar::call(out, 1);
   const Rows rows = rows_of(in, gone);
   const Tensor values = empty(SizeVector{rows.count}, in.dtype());
-  with_real_type(in.dtype(), "prod_cpu", [&]<class T>(T) {
+  with_any_type(in.dtype(), "prod_cpu", [&]<class T>(T) {
     for (int64_t r = 0; r < rows.count; ++r) {
       Math<T> all = 1;
       for (int64_t k = 0; k < rows.length; ++k) all = static_cast<Math<T>>(all * static_cast<Math<T>>(rows.data.data_as<T>()[r * rows.length + k]));
@@ -161,7 +161,9 @@ void product_into(const Tensor& result, const Tensor& self, const std::vector<bo
   });
   put_reduced(out, gone, values);
 }
-ScalarType type_of_product(const Tensor& self, std::optional<ScalarType> dtype) { return dtype.value_or(is_floating(self.dtype()) ? self.dtype() : ScalarType::Long); }
+ScalarType type_of_product(const Tensor& self, std::optional<ScalarType> dtype) { 
+  return dtype.value_or(is_floating(self.dtype()) || is_complex(self.dtype()) ? self.dtype() : ScalarType::Long);
+}
 
 }  // namespace
 

@@ -23,18 +23,22 @@ class OnlyPrints(str):
     """The hops differ, for this reason; what is printed is the same."""
 
 
+class OnlyHops(str):
+    """The hops are the same; a number that is printed hangs, for this reason, on how sums are rounded."""
+
+
 class Caught(str):
     """What is lacking, where the program catches the error and goes on: a line that it prints."""
 
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-# Program -> EQUAL, OnlyPrints, Caught, or what is lacking as the engine's sentence names it.
+# Program -> EQUAL, OnlyPrints, OnlyHops, Caught, or what is lacking as the engine's sentence names it.
 PROGRAMS = {
     "assets/grad_modes": EQUAL,
     "assets/train_step": EQUAL,
     "assets/custom_op": EQUAL,
     "programs/autocast": EQUAL,
-    "programs/cnn": OnlyPrints("oneDNN picks a layout for a gradient that adds a copy"),
+    "programs/cnn": EQUAL,
     "programs/compile_eager": "torch._dynamo",
     "programs/compile_inductor": "torch.compile",
     "programs/complex_conj": "normal_kernel_cpu for complex64",
@@ -42,7 +46,7 @@ PROGRAMS = {
     "programs/dispatch_mode": "module torch._subclasses",
     "programs/exceptions": Caught("torch.quantize_per_tensor"),
     "programs/lstm": EQUAL,
-    "programs/small_things": EQUAL,
+    "programs/small_things": "torch.quantize_per_tensor",
     "programs/sparse": "torch.sparse_coo_tensor",
     "programs/threads": EQUAL,
     "programs/transformer": EQUAL,
@@ -53,8 +57,20 @@ PROGRAMS = {
     "embedded/gated": OnlyPrints("the gradient of glu makes other views"),
     "questions/vmap_fallback": "torch.vmap",
     "unseen/profile_and_time": "module torch.profiler",
-    "unseen/resnet_block": OnlyPrints("stock takes its path without oneDNN for a small convolution of 1x1 kernels"),
-    "unseen/seq2seq": OnlyPrints("a gradient is made contiguous in stock where it lies so here"),
+    "unseen/custom_autograd_ste": OnlyPrints("after torch.unique stock's nodes have numbers higher by one"),
+    "unseen/dtype_promotion_tour": "Tensor.view(torch.dtype)",
+    "unseen/ema_checkpoint_roundtrip": OnlyHops("a bias before a BatchNorm has a gradient of rounding errors, which AdamW makes large; stock without oneDNN prints another number too"),
+    "unseen/gcn_communities": "Tensor.to_sparse",
+    "unseen/gmm_em": OnlyPrints("a gradient is made contiguous, and another gets its memory by new_empty"),
+    "unseen/linalg_homework": "torch.linalg.lu",
+    "unseen/loss_tour": "torch.nn.functional.ctc_loss",
+    "unseen/movie_factorization": "nn.Embedding(sparse=True)",
+    "unseen/pca_svd_homework": OnlyPrints("two cosines are 1 where stock has 1 - 2e-16, and printing looks closer at those"),
+    "unseen/per_sample_grads": "torch.func.grad",
+    "unseen/per_sample_grads_func": "torch.func.grad",
+    "unseen/sparse_gcn_communities": "torch.sparse_coo_tensor",
+    "unseen/ste_binary_weights": OnlyPrints("after torch.unique stock's nodes have numbers higher by one"),
+    "unseen/tabular_kfold": OnlyPrints("alpha_dropout makes its numbers in other steps"),
     "unseen/unet_parts": OnlyPrints("stock takes its path without oneDNN for a small transposed convolution"),
 }
 # The programs under embedded/unseen were written without running them on the engine, or a look at it. What each did when it was first run: equal; other hops
@@ -214,7 +230,7 @@ def main():
     tried = sys.argv[2:] if sys.argv[1:2] == ["--try"] else None
     version = harness.need()
     names = list(PROGRAMS) if tried is None else tried
-    compared = [n for n in names if tried is not None or PROGRAMS[n] is EQUAL or isinstance(PROGRAMS[n], OnlyPrints)]
+    compared = [n for n in names if tried is not None or PROGRAMS[n] is EQUAL or isinstance(PROGRAMS[n], (OnlyPrints, OnlyHops))]
     failed = 0
     with tempfile.TemporaryDirectory() as folder:
         NUMPY = lend_numpy(folder)
@@ -228,9 +244,13 @@ def main():
                 problems, hops, rows = check_equal(name, run, theirs[name], session)
                 if hops and not problems and not isinstance(lacking, OnlyPrints):
                     problems, hops, rows = check_equal(name, run, alone(name, folder), session)
-                if not isinstance(lacking, OnlyPrints):
-                    problems += hops
-                text = "prints the same; " + str(lacking) if isinstance(lacking, OnlyPrints) else "equal, %d rows" % rows
+                if isinstance(lacking, OnlyPrints):
+                    problems += [] if hops or problems else ["its hops are equal: list it as EQUAL"]
+                    text = "prints the same; " + lacking
+                elif isinstance(lacking, OnlyHops):
+                    problems, text = hops, "takes the same %d hops; %s" % (rows, lacking)
+                else:
+                    problems, text = problems + hops, "equal, %d rows" % rows
             else:
                 problems, text = check_lacking(name, lacking, run), "lacks " + lacking
             failed += bool(problems)

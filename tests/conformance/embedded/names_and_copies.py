@@ -60,3 +60,9 @@ lazy = nn.Sequential(nn.LazyConv1d(4, 3), nn.LazyInstanceNorm1d(affine=True), nn
 lazy(x).sum().backward()
 print(grow, grow.weight.shape, lazy, [tuple(p.grad.shape) for p in lazy.parameters()])
 print(nn.functional.leaky_relu_(torch.tensor([-1.0, 2.0])), nn.functional.elu_(torch.tensor([-1.0, 2.0])))
+
+# numbers with an imaginary part among real tensors
+k, z = torch.arange(3.0), torch.tensor([1 + 2j, 3 - 1j])
+print(1j * k, k.double() * 1j, k + 1j, 1j - z, z / 1j, z.prod(), torch.full((2,), 1j))
+z[0] = 5j
+print(z.mul_(1j), z.abs(), z.real, z == -5)
