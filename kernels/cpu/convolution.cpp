@@ -75,6 +75,16 @@ Tensor dense_result(Sizes shape, const Tensor& like, bool channels_last = false)
 }
 void first_buffer(const Tensor& like) { ops::empty_memory_format::call(SizeVector{0}, like.dtype(), Layout::Strided, like.device()); }
 
+// One number stands for all dimensions.
+SizeVector for_each_dim(Sizes v, int64_t dims, const char* name) {
+  if (v.size() == 1) return SizeVector(static_cast<size_t>(dims), v[0]);
+  if (v.size() != static_cast<size_t>(dims)) {
+    throw Error(std::string("expected ") + name + " to be a single integer value or a list of " + std::to_string(dims) + " values to match the convolution dimensions, but got " + name + "=" +
+                to_text(v));
+  }
+  return {v.begin(), v.end()};
+}
+
 void check_shapes(const Tensor& input, const Tensor& weight, const Optional& bias, Sizes stride, Sizes padding, Sizes dilation, int64_t groups) {
   const int64_t k = weight.dim();
   for (const int64_t p : padding) {
@@ -248,9 +258,9 @@ Tensor _convolution(const Tensor& input, const Tensor& weight, const Optional& b
   }
   if (transposed) return transposed_convolution(input, weight, bias, stride, padding, dilation, output_padding, groups);
   if (weight.dim() != 3 && weight.dim() != 4) not_yet("convolution of " + std::to_string(weight.dim() - 2) + " dimensions");
-  check_shapes(input, weight, bias, stride, padding, dilation, groups);
+  SizeVector s = for_each_dim(stride, weight.dim() - 2, "stride"), p = for_each_dim(padding, weight.dim() - 2, "padding"), d = for_each_dim(dilation, weight.dim() - 2, "dilation");
+  check_shapes(input, weight, bias, s, p, d, groups);
   Tensor x = input, w = weight;
-  SizeVector s(stride.begin(), stride.end()), p(padding.begin(), padding.end()), d(dilation.begin(), dilation.end());
   const bool line = weight.dim() == 3;
   if (line) {
     x = ops::unsqueeze::call(made_contiguous(x), 2);
