@@ -224,6 +224,16 @@ void fold(Tensor& values, Tensor& indices, int64_t d, bool back) {
   }
 }
 
+// Gives a value and its place along dimension d their shapes; whether that dimension has to be folded away again.
+bool shape_pair(const Tensor& self, const std::vector<bool>& gone, int64_t d, bool keepdim, Tensor& values, Tensor& indices) {
+  const SizeVector kept = reduced_shape(self.sizes(), gone, true);
+  const bool folds = self.dim() > 0 && !keepdim;
+  if (folds) fold(values, indices, std::min<int64_t>(d, 1), false);
+  reshape_out(values, kept);
+  reshape_out(indices, kept);
+  return folds;
+}
+
 }  // namespace
 
 std::tuple<Tensor&, Tensor&> kthvalue_values(const Tensor& self, int64_t k, int64_t dim, bool keepdim, Tensor& values, Tensor& indices) {
@@ -231,11 +241,7 @@ std::tuple<Tensor&, Tensor&> kthvalue_values(const Tensor& self, int64_t k, int6
   need_dim(self, dim, "kthvalue");
   if (k < 1 || k > n) throw Error("kthvalue(): selected number k out of range for dimension " + std::to_string(d));
   const auto gone = named_dims(d, self.dim());
-  const SizeVector kept = reduced_shape(self.sizes(), gone, true);
-  const bool folds = self.dim() > 0 && !keepdim;
-  if (folds) fold(values, indices, std::min<int64_t>(d, 1), false);
-  reshape_out(values, kept);
-  reshape_out(indices, kept);
+  const bool folds = shape_pair(self, gone, d, keepdim, values, indices);
   const Tensor copy = ops::clone::call(self, MemoryFormat::Contiguous);
   ops::empty_memory_format::call(self.sizes(), ScalarType::Long, Layout::Strided, self.device());
   const Rows rows = rows_of(copy, gone);
@@ -270,11 +276,7 @@ std::tuple<Tensor, Tensor> mode(const Tensor& self, int64_t dim, bool keepdim) {
   const int64_t d = wrap_dimension(dim, self.dim());
   need_dim(self, dim, "mode");
   const auto gone = named_dims(d, self.dim());
-  const SizeVector kept = reduced_shape(self.sizes(), gone, true);
-  const bool folds = self.dim() > 0 && !keepdim;
-  if (folds) fold(values, indices, std::min<int64_t>(d, 1), false);
-  reshape_out(values, kept);
-  reshape_out(indices, kept);
+  const bool folds = shape_pair(self, gone, d, keepdim, values, indices);
   const Rows rows = rows_of(self, gone);
   const Tensor v = empty(SizeVector{rows.count}, self.dtype()), i = empty(SizeVector{rows.count}, ScalarType::Long);
   with_type(self.dtype(), "mode_cpu", [&]<class T>(T) {
