@@ -186,17 +186,22 @@ std::tuple<Tensor, Tensor, Tensor> group_norm_backward_of(const std::vector<Tens
 }
 
 Tensor logits_backward(const Tensor& grad, const Tensor& self, const Tensor& target, const Tensor& weight, const Tensor& pos_weight, int64_t reduction) {
-  Tensor out = sigmoid(self);
+  // In place where no graph is made of it.
+  Tensor out;
+  const auto less = [&](const Tensor& by) { grad_state.grad_mode ? void(out = sub(out, by)) : void(sub_(out, by)); };
+  const auto times = [&](const Tensor& by) { grad_state.grad_mode ? void(out = mul(out, by)) : void(mul_(out, by)); };
   if (pos_weight.defined()) {
     const Tensor scaled = mul(pos_weight, target);
-    out = mul(sub(mul(add(sub(scaled, target), 1), out), scaled), grad);
-  } else if (grad_state.grad_mode) {
-    out = mul(sub(out, target), grad);
+    out = add(scaled, 1);
+    less(target);
+    times(sigmoid(self));
+    less(scaled);
   } else {
-    sub_(out, target);
-    mul_(out, grad);
+    out = sigmoid(self);
+    less(target);
   }
-  if (weight.defined()) out = mul(out, weight);
+  times(grad);
+  if (weight.defined()) times(weight);
   constexpr int64_t kMean = 1;
   if (reduction != kMean) return out;
   return grad_state.grad_mode ? div(out, self.numel()) : div_(out, self.numel());

@@ -321,7 +321,7 @@ void Function::refuse(const nb::args& args, const nb::kwargs& kwargs) const {
   throw TypeError(text);
 }
 
-nb::object Function::call(nb::handle self, nb::args args, nb::kwargs kwargs) const {
+nb::object Function::call(nb::handle self, nb::args args, nb::kwargs kwargs, std::optional<DispatchKeySet> keys) const {
   if (kwargs.contains("out") && kwargs["out"].is_none()) PyDict_DelItemString(kwargs.ptr(), "out");
   for (const Signature& s : signatures_) {
     std::vector<nb::object> given;
@@ -345,7 +345,9 @@ nb::object Function::call(nb::handle self, nb::args args, nb::kwargs kwargs) con
         else if (a.name == "pin_memory") stack.back() = IValue(false);
       }
     }
-    if (!s.entry.valid()) {
+    if (keys) {
+      s.op.redispatch_boxed(*keys, &stack);
+    } else if (!s.entry.valid()) {
       s.op.call_boxed(&stack);
     } else {
       std::optional<BelowADInplaceOrView> below;
@@ -361,14 +363,20 @@ nb::object Function::call(nb::handle self, nb::args args, nb::kwargs kwargs) con
   refuse(args, kwargs);
 }
 
-nb::object call_operator(const std::string& name, const std::string& overload, bool any_overload, nb::args args, nb::kwargs kwargs) {
+nb::object call_operator(const std::string& name, const std::optional<std::string>& overload, std::optional<DispatchKeySet> keys, nb::args args, nb::kwargs kwargs) {
   Function f(name.substr(name.find("::") + 2), false);
-  for (const OperatorName& n : Dispatcher::get().names()) {
-    if (n.name != name || (!any_overload && n.overload != overload)) continue;
+  const auto add = [&](const OperatorName& n) {
     if (const auto op = Dispatcher::get().find(n); op && op->has_schema()) f.add(Signature(*op));
+  };
+  if (overload) {
+    add({name, *overload});
+  } else {
+    for (const OperatorName& n : Dispatcher::get().names()) {
+      if (n.name == name) add(n);
+    }
   }
   try {
-    return f.call({}, std::move(args), std::move(kwargs));
+    return f.call({}, std::move(args), std::move(kwargs), keys);
   } catch (const TypeError& e) {
     throw Error(name.substr(0, name.find("::") + 2) + e.what());  // torch.ops has no TypeError of its own
   }

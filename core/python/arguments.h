@@ -52,7 +52,8 @@ class Function {
   Function(std::string name, bool method) : name_(std::move(name)), method_(method) {}
   void add(const Binding& b) { add(Signature(b, method_)); }
   void add(Signature);
-  nb::object call(nb::handle self, nb::args, nb::kwargs) const;
+  /// With keys: a redispatch to them, of a function made of boxed signatures.
+  nb::object call(nb::handle self, nb::args, nb::kwargs, std::optional<DispatchKeySet> keys = {}) const;
   const std::string& name() const { return name_; }
 
  private:
@@ -62,8 +63,8 @@ class Function {
   std::vector<Signature> signatures_;
 };
 
-/// torch.ops.<space>.<name>(...), or one overload of it.
-nb::object call_operator(const std::string& name, const std::string& overload, bool any_overload, nb::args, nb::kwargs);
+/// torch.ops.<space>.<name>(...), or one overload of it; with keys a redispatch to them.
+nb::object call_operator(const std::string& name, const std::optional<std::string>& overload, std::optional<DispatchKeySet> keys, nb::args, nb::kwargs);
 /// Makes torch._C._VariableFunctions, _nn, _linalg, _special and _fft, and puts methods on TensorBase.
 void bind_operators(nb::module_&);
 

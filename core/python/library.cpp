@@ -4,6 +4,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "core/dispatch/error.h"
+#include "core/dispatch/key_sets.h"
 #include "core/dispatch/library.h"
 #include "core/python/arguments.h"
 #include "core/python/tensor_object.h"
@@ -68,6 +69,17 @@ void run_python(const nb::object& function, bool with_keys, const OperatorHandle
   push_python_result(stack, op.schema().returns, result);
 }
 
+// Each as (name, type, its default in a tuple of one or none, keyword only, whether it shares memory, whether that is written).
+nb::list described(const std::vector<Argument>& values) {
+  nb::list out;
+  for (const Argument& a : values) {
+    const nb::object usual = a.default_value ? nb::object(nb::make_tuple(unbox(*a.default_value, a.type))) : nb::none();
+    const std::optional<AliasInfo>& shared = a.alias ? a.alias : a.element_alias;
+    out.append(nb::make_tuple(a.name, a.type.text(), usual, a.keyword_only, shared.has_value(), shared && shared->write));
+  }
+  return out;
+}
+
 KernelFunction python_kernel(nb::object function, bool with_keys) {
   // Kernels are kept as long as the process: what the function holds isn't let go either.
   return boxed_kernel([function = function.release().ptr(), with_keys](const OperatorHandle& op, DispatchKeySet set, Stack* stack) {
@@ -103,7 +115,12 @@ void bind_library(nb::module_& m) {
       .def("__repr__", [](const KeySet& k) { return to_string(k.set); })
       .def("has", [](const KeySet& k, const std::string& name) { return k.set.has(key_named(name)); })
       .def("raw_repr", [](const KeySet& k) { return k.set.raw(); })
-      .def("__eq__", [](const KeySet& a, const KeySet& b) { return a.set == b.set; });
+      .def("__eq__", [](const KeySet& a, const KeySet& b) { return a.set == b.set; })
+      .def("__and__", [](const KeySet& a, const KeySet& b) { return KeySet{a.set & b.set}; })
+      .def("__or__", [](const KeySet& a, const KeySet& b) { return KeySet{a.set | b.set}; })
+      .def("__sub__", [](const KeySet& a, const KeySet& b) { return KeySet{a.set - b.set}; });
+  m.attr("_after_autograd_keyset") = KeySet{kAfterAutograd};
+  m.attr("_after_ADInplaceOrView_keyset") = KeySet{kAfterADInplaceOrView};
   m.def("_dispatch_keys", [](const Tensor& t) { return KeySet{t.keys()}; });
   m.def("_dispatch_tls_local_include_set", [] { return KeySet{local_keys().included}; });
   m.def("_dispatch_tls_local_exclude_set", [] { return KeySet{local_keys().excluded}; });
@@ -111,6 +128,8 @@ void bind_library(nb::module_& m) {
     const OperatorName n = OperatorName::parse(name);
     return Dispatcher::get().dump_table(Dispatcher::get().find_schema_or_throw(n.name, n.overload).entry());
   });
+  m.def("_is_dispatch_key", [](const std::string& name) { return parse_dispatch_key(name).has_value(); });
+  m.def("_storage_id", [](const Tensor& t) { return t.impl().storage ? reinterpret_cast<uintptr_t>(t.impl().storage.get()) : 0; });
   m.def("_dispatch_has_kernel_for_dispatch_key", [](const std::string& name, const std::string& key) {
     const OperatorName n = OperatorName::parse(name);
     const auto& registered = Dispatcher::get().find_schema_or_throw(n.name, n.overload).entry().registrations();
@@ -123,7 +142,10 @@ void bind_library(nb::module_& m) {
       .def("fallback", &PythonLibrary::fallback, nb::arg().none(), nb::arg())
       .def("reset", &PythonLibrary::reset);
   m.def("_call_operator", [](const std::string& name, const std::string& overload, bool any, nb::args a, nb::kwargs k) {
-    return call_operator(name, overload, any, std::move(a), std::move(k));
+    return call_operator(name, any ? std::nullopt : std::optional(overload), std::nullopt, std::move(a), std::move(k));
+  });
+  m.def("_redispatch_operator", [](const std::string& name, const std::string& overload, const KeySet& keys, nb::args a, nb::kwargs k) {
+    return call_operator(name, overload, keys.set, std::move(a), std::move(k));
   });
   m.def("_overloads", [](const std::string& name) {
     std::vector<std::string> out;
@@ -133,6 +155,10 @@ void bind_library(nb::module_& m) {
     return out;
   });
   m.def("_schema", [](const std::string& name, const std::string& overload) { return Dispatcher::get().find_schema_or_throw(name, overload).schema().text(); });
+  m.def("_schema_values", [](const std::string& name, const std::string& overload) {
+    const FunctionSchema& s = Dispatcher::get().find_schema_or_throw(name, overload).schema();
+    return nb::make_tuple(described(s.arguments), described(s.returns));
+  });
 }
 
 }  // namespace peel::core::python

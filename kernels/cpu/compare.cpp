@@ -197,8 +197,8 @@ Tensor& masked_fill_(Tensor& self, const Tensor& mask, const Scalar& value) {
     throw Error("output with shape " + to_text(self.sizes()) + " doesn't match the broadcast shape " + to_text(shape));
   }
   check_no_overlap(self);
-  with_real_type(self.dtype(), "masked_fill", [&]<class T>(T) {
-    const T v = static_cast<T>(value.value.to_double());
+  with_any_type(self.dtype(), "masked_fill", [&]<class T>(T) {
+    const T v = as<T>(value);
     Walk<2> walk(self.sizes());
     walk.set(0, self);
     walk.set(1, mask);

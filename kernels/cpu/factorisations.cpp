@@ -444,14 +444,21 @@ Tensor& linalg_solve_triangular_out(const Tensor& self, const Tensor& B, bool up
   }
   const SizeVector batch = broadcast(batch_of(self), batch_of(B)), shape = with_batch(batch, {B.size(-2), B.size(-1)});
   ops::transpose_int::call(self, -2, -1);
-  ops::transpose_int::call(B, -2, -1);
   if (!std::ranges::equal(out.sizes(), shape)) {
+    ops::transpose_int::call(B, -2, -1);
     ops::resize_::call(out, with_batch(batch, {B.size(-1), B.size(-2)}), MemoryFormat::Contiguous);
     ops::transpose_::call(out, -2, -1);
   }
   if (out.numel() == 0) return out;
-  Tensor x = ops::transpose_int::call(out, -2, -1).is_contiguous() ? out : by_columns(shape, B);
-  ops::copy_::call(x, B);
+  Tensor x = out;
+  if (out.is_contiguous() || ops::transpose_int::call(out, -2, -1).is_contiguous()) {
+    ops::copy_::call(out, B);
+  } else if (std::ranges::equal(B.sizes(), shape)) {
+    x = cloned_by_columns(B);
+  } else {
+    x = by_columns(shape, B);
+    ops::copy_::call(x, B);
+  }
   // A row-major matrix is its transpose by columns.
   const bool rows = self.is_contiguous();
   Tensor a = self;
@@ -463,13 +470,17 @@ Tensor& linalg_solve_triangular_out(const Tensor& self, const Tensor& B, bool up
     copy_elements(repeated_a, view_of(a, g.sizes, g.strides, a.storage_offset()));
     a = repeated_a;
   }
-  const int64_t n = a.size(-1), m = shape[shape.size() - 2], columns = shape.back();
+  // A result by rows is solved for as its transpose: X'A' = B'.
+  const bool turned = x.strides().back() == 1;
+  if (turned) ops::transpose_::call(x, -2, -1);
+  const int64_t n = a.size(-1), m = x.size(-2), columns = x.size(-1);
   with_real(self.dtype(), "triangular_solve_cpu", [&]<class T>(T) {
     for (int64_t i = 0; i < count_of(batch); ++i) {
       auto t = doubles<T>(a, i, n * n), b = doubles<T>(x, i, m * columns);
-      dense::triangular_solve(left, upper != rows, rows, unitriangular, number(m), number(columns), t.data(), b.data());
+      dense::triangular_solve(left != turned, upper != rows, rows != turned, unitriangular, number(m), number(columns), t.data(), b.data());
     }
   });
+  if (turned) ops::transpose_::call(x, -2, -1);
   if (!x.is_same(out)) ops::copy_::call(out, x);
   return out;
 }

@@ -1,13 +1,36 @@
 """torch.ops: any operator by its name."""
+import functools
 import types
 
 from . import _C
+
+
+class AliasInfo:
+    def __init__(self, is_write):
+        self.is_write = is_write
+
+
+class Argument:
+    """An argument or a result of a schema."""
+
+    def __init__(self, name, type, default, kwarg_only, shared, written):  # noqa: A002
+        self.name, self.type, self.kwarg_only, self._default = name, type, kwarg_only, default
+        self.alias_info = AliasInfo(written) if shared else None
+
+    @property
+    def default_value(self):
+        return self._default[0] if self._default else None
+
+    def has_default_value(self):
+        return self._default is not None
 
 
 class Schema(str):
     def __new__(cls, op):
         made = super().__new__(cls, _C._schema(op._name_only, op._overload))
         made.name, made.overload_name = op._name_only, op._overload
+        made.arguments, made.returns = ([Argument(*v) for v in values] for values in _C._schema_values(op._name_only, op._overload))
+        made.is_mutable = any(a.alias_info is not None and a.alias_info.is_write for a in made.arguments)
         return made
 
 
@@ -16,6 +39,10 @@ class OpOverload:
         self._name_only, self._overload = name, overload
         self._name = name + ("." + overload if overload else "")
         self._overloadname = overload or "default"
+        self._namespace, self._opname = name.split("::")
+
+    def redispatch(self, keys, /, *args, **kwargs):
+        return _C._redispatch_operator(self._name_only, self._overload, keys, *args, **kwargs)
 
     def __call__(self, /, *args, **kwargs):
         return _C._call_operator(self._name_only, self._overload, False, *args, **kwargs)
@@ -23,7 +50,7 @@ class OpOverload:
     def name(self):
         return self._name
 
-    @property
+    @functools.cached_property
     def _schema(self):
         return Schema(self)
 
