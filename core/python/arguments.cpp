@@ -363,10 +363,53 @@ nb::object Function::call(nb::handle self, nb::args args, nb::kwargs kwargs, std
   refuse(args, kwargs);
 }
 
+namespace {
+
+// Why a call by torch.ops doesn't fit a schema, in the words that PyTorch has for such calls; empty where it does.
+std::string boxed_refusal(const Signature& s, const nb::args& args, const nb::kwargs& kwargs) {
+  const FunctionSchema& schema = s.op.schema();
+  const std::string name = schema.name.name + "() ", declared = "Declaration: " + schema.text();
+  const size_t given = nb::len(nb::handle(args)), all = given + nb::len(nb::handle(kwargs));
+  if (all > s.parameters.size()) {
+    return name + "expected at most " + std::to_string(s.parameters.size()) + " argument(s) but received " + std::to_string(all) + " argument(s). " + declared;
+  }
+  for (size_t i = 0; i < s.parameters.size(); ++i) {
+    const Parameter& p = s.parameters[i];
+    nb::object value;
+    if (i < given) {
+      if (p.keyword_only) return name + "takes " + std::to_string(s.positional) + " positional argument(s) but " + std::to_string(given) + " was/were given.  " + declared;
+      value = nb::object(args[i]);
+    } else {
+      value = keyword(kwargs, p.name);
+    }
+    if (!value.is_valid()) {
+      if (p.default_value) continue;
+      return name + "is missing value for argument '" + p.name + "'. " + declared;
+    }
+    if (fits(p, value)) continue;
+    const nb::handle type = value.type();
+    const std::string why = p.kind == Kind::kTensor ? "Unable to cast " + std::string(nb::str(value).c_str()) + " to Tensor"
+                                                    : "Unable to cast Python instance of type " + std::string(nb::str(type).c_str()) +
+                                                          " to C++ type '?' (#define PYBIND11_DETAILED_ERROR_MESSAGES or compile in debug mode for details)";
+    return name + "Expected a value of type '" + schema.arguments[i].type.text() + "' for argument '" + p.name + "' but instead found type '" +
+           nb::cast<std::string>(type.attr("__name__")) + "'.\nPosition: " + std::to_string(i) + "\nValue: " + nb::repr(value).c_str() + "\n" + declared + "\nCast error details: " + why;
+  }
+  for (auto [key, value] : kwargs) {
+    const std::string word = nb::cast<std::string>(key);
+    if (std::ranges::none_of(s.parameters, [&](const Parameter& p) { return p.name == word; })) {
+      return "Unknown keyword argument '" + word + "' for operator '" + schema.name.name + "'. Schema: " + schema.text();
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
 nb::object call_operator(const std::string& name, const std::optional<std::string>& overload, std::optional<DispatchKeySet> keys, nb::args args, nb::kwargs kwargs) {
   Function f(name.substr(name.find("::") + 2), false);
+  std::vector<Signature> tried;
   const auto add = [&](const OperatorName& n) {
-    if (const auto op = Dispatcher::get().find(n); op && op->has_schema()) f.add(Signature(*op));
+    if (const auto op = Dispatcher::get().find(n); op && op->has_schema()) f.add(tried.emplace_back(*op));
   };
   if (overload) {
     add({name, *overload});
@@ -376,9 +419,15 @@ nb::object call_operator(const std::string& name, const std::optional<std::strin
     }
   }
   try {
-    return f.call({}, std::move(args), std::move(kwargs), keys);
+    return f.call({}, args, kwargs, keys);
   } catch (const TypeError& e) {
-    throw Error(name.substr(0, name.find("::") + 2) + e.what());  // torch.ops has no TypeError of its own
+    std::string why;
+    for (const Signature& s : tried) {
+      const std::string one = boxed_refusal(s, args, kwargs);
+      why += one.empty() ? name.substr(0, name.find("::") + 2) + e.what() : one;
+      if (tried.size() > 1) why += "\n\n";
+    }
+    throw Error(tried.size() > 1 ? "Overloaded torch operator invoked from Python failed to match any schema:\n" + why : why);
   }
 }
 

@@ -113,9 +113,9 @@ std::tuple<Tensor, Tensor, Tensor> transform_bias_rescale_qkv(const Tensor& qkv,
 
 std::tuple<Tensor, Tensor> native_multi_head_attention(const Tensor& query, const Tensor& key, const Tensor& value, int64_t embed_dim, int64_t num_head, const Tensor& qkv_weight,
                                                        const Tensor& qkv_bias, const Tensor& proj_weight, const Tensor& proj_bias, const Optional& mask, bool need_weights,
-                                                       bool average_attn_weights, std::optional<int64_t>) {
-  if (!query.is_same(key) || !key.is_same(value) || (mask && mask->defined())) {
-    throw NotImplemented("The embedded engine has no _native_multi_head_attention with a mask or another source yet; the program can be run on stock PyTorch (--engine pytorch).");
+                                                       bool average_attn_weights, std::optional<int64_t> mask_type) {
+  if (!query.is_same(key) || !key.is_same(value)) {
+    throw NotImplemented("The embedded engine has no _native_multi_head_attention with another source yet; the program can be run on stock PyTorch (--engine pytorch).");
   }
   if (query.dim() != 3 || query.size(2) != embed_dim) throw Error("expected 3-D `query`, got " + std::to_string(query.dim()) + "-D tensor");
   const int64_t b = query.size(0), t = query.size(1), depth = embed_dim / num_head;
@@ -124,7 +124,12 @@ std::tuple<Tensor, Tensor> native_multi_head_attention(const Tensor& query, cons
   const SizeVector together{b * num_head, t, depth};
   const Tensor left = ops::view::call(q, together), right = ops::view::call(k, together);
   Tensor weights = ops::view::call(ops::bmm::call(left, ops::transpose_int::call(right, 2, 1)), SizeVector{b, num_head, t, t});
-  weights = ops::_softmax::call(weights, 3, false);
+  if (mask && mask->defined()) {
+    const Tensor hidden = mask->dtype() == ScalarType::Bool ? *mask : ops::to_dtype::call(*mask, ScalarType::Bool);
+    weights = ops::_masked_softmax::call(weights, hidden, 3, mask_type);
+  } else {
+    ops::_softmax_out::call(weights, 3, false, weights);
+  }
   const Tensor a = ops::view::call(weights, SizeVector{b * num_head, t, t}), c = ops::view::call(v, together);
   Tensor sum = ops::reshape::call(q, together);  // over what the queries were
   ops::bmm_out::call(a, c, sum);
@@ -140,11 +145,8 @@ std::tuple<Tensor, Tensor> native_multi_head_attention(const Tensor& query, cons
 }
 
 Tensor addmm_activation(const Tensor& self, const Tensor& mat1, const Tensor& mat2, const Scalar& beta, const Scalar& alpha, bool use_gelu) {
-  if (use_gelu) {
-    throw NotImplemented("The embedded engine has no _addmm_activation with gelu yet; the program can be run on stock PyTorch (--engine pytorch).");
-  }
   Tensor out = addmm(self, mat1, mat2, beta, alpha);
-  return ops::relu_::call(out);
+  return use_gelu ? ops::gelu_::call(out) : ops::relu_::call(out);
 }
 
 Tensor transformer_encoder_layer_forward(const Tensor& src, int64_t embed_dim, int64_t num_heads, const Tensor& qkv_weight, const Tensor& qkv_bias, const Tensor& proj_weight,

@@ -218,6 +218,12 @@ void check_softmax(const std::string& name, const Tensor& t, int64_t dim) {
   const int64_t d = wrap_dimension(dim, t.dim());
   if (!is_floating(t.dtype()) && t.numel() > 0) no_kernel_for((name + (d == std::max<int64_t>(t.dim(), 1) - 1 ? "_lastdim_kernel_impl" : "_kernel_impl")).c_str(), t.dtype());
 }
+Tensor softmax_along(const Tensor& in, int64_t dim) {
+  return along("softmax_lastdim_kernel_impl", in, dim, in.dtype(), []<class T>(T* out, const T* x, int64_t n) {
+    const auto [top, total] = largest_and_sum(x, n);
+    for (int64_t k = 0; k < n; ++k) out[k] = static_cast<T>(std::exp(static_cast<double>(static_cast<Math<T>>(x[k])) - top) / total);
+  });
+}
 Tensor shaped(const Tensor& out, const Tensor& like) { return like.dim() == 0 ? view_of(out, Sizes(), Sizes(), 0) : out; }
 
 }  // namespace
@@ -229,10 +235,39 @@ Tensor _softmax(const Tensor& self, int64_t dim, bool) {
   wrap_dimension(dim, self.dim());
   const Tensor in = softmax_input(self);
   check_softmax("softmax", in, dim);
-  return shaped(along("softmax_lastdim_kernel_impl", in, dim, in.dtype(), []<class T>(T* out, const T* x, int64_t n) {
-    const auto [top, total] = largest_and_sum(x, n);
-    for (int64_t k = 0; k < n; ++k) out[k] = static_cast<T>(std::exp(static_cast<double>(static_cast<Math<T>>(x[k])) - top) / total);
-  }), self);
+  return shaped(softmax_along(in, dim), self);
+}
+Tensor _masked_softmax(const Tensor& self, const Tensor& mask, std::optional<int64_t> dim, std::optional<int64_t> mask_type) {
+  constexpr int64_t kSource = 0, kPadding = 1, kWhole = 2;
+  if (mask.dtype() != ScalarType::Bool) throw Error("Mask should be a boolean tensor");
+  const int64_t kind = mask_type.value_or(kWhole);
+  const auto of = [&](SizeVector shape) { return std::ranges::equal(mask.sizes(), shape); };
+  const auto size = [&](int64_t d) { return self.size(d); };
+  SizeVector before(mask.sizes().begin(), mask.sizes().end());
+  if (kind == kSource) {
+    if (self.dim() != 4 || !of({size(2), size(2)})) throw Error("For mask_type == 0 mask shape should be (L, L)");
+    before = {1, 1, size(2), size(2)};
+  } else if (kind == kPadding) {
+    if (self.dim() != 4 || !of({size(0), size(2)})) throw Error("For mask_type == 1 mask shape should be (B, L)");
+    before = {size(0), 1, 1, size(2)};
+  } else if (kind == kWhole) {
+    if (!std::ranges::equal(mask.sizes(), self.sizes())) throw Error("For mask_type == 2 mask shape should match input shape");
+  } else {
+    throw Error("Mask Type should be 0 (src_mask) or 1 (src_key_padding_mask), or 2 (default_mask)");
+  }
+  const Tensor out = ops::empty_like::call(self), flat = made_contiguous(mask);
+  const Geometry g = core::expand(before, kind == kWhole ? contiguous_strides(before) : kind == kSource ? SizeVector{0, 0, size(2), 1} : SizeVector{size(2), 0, 0, 1}, self.sizes());
+  copy_elements(out, self);
+  with_floating(self.dtype(), "masked_softmax", [&]<class T>(T) {
+    Walk<2> walk(self.sizes());
+    walk.set(0, out);
+    walk.set(1, view_of(flat, g.sizes, g.strides, flat.storage_offset()));
+    each<T, bool>(walk, [](T& x, bool gone) {
+      if (gone) x = static_cast<T>(-std::numeric_limits<float>::infinity());
+    });
+  });
+  copy_elements(out, softmax_along(out, dim.value_or(self.dim() - 1)));
+  return out;
 }
 Tensor _log_softmax(const Tensor& self, int64_t dim, bool) {
   wrap_dimension(dim, self.dim());

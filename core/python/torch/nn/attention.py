@@ -68,19 +68,33 @@ def _activation(name):
 def _fused(layer, src, mask, padding):
     """PyTorch's own call for a whole layer, where it takes it; else None."""
     attention = layer.self_attn
-    if src.dim() != 3 or layer.training or not attention.batch_first or attention.in_proj_bias is None or attention.num_heads % 2:
-        return None
-    if layer.activation not in (F.relu, F.gelu) or layer.norm1.eps != layer.norm2.eps or _C._is_autocast_cpu():
-        return None
     tensors = (attention.in_proj_weight, attention.in_proj_bias, attention.out_proj.weight, attention.out_proj.bias)
     norms = (layer.norm1.weight, layer.norm1.bias, layer.norm2.weight, layer.norm2.bias)
     maps = (layer.linear1.weight, layer.linear1.bias, layer.linear2.weight, layer.linear2.bias)
-    if _C.is_grad_enabled() and any(t.requires_grad for t in (src, *tensors, *norms, *maps)):
+    if src.dim() != 3 or not _may_fuse(layer, (src, *tensors, *norms, *maps)):
         return None
-    if mask is not None or padding is not None or layer.activation is F.gelu:
-        missing("nn.TransformerEncoderLayer with a mask or GELU in evaluation without gradients (PyTorch's fused call)")
-    return _C._VariableFunctions._transformer_encoder_layer_fwd(src, attention.embed_dim, attention.num_heads, *tensors, False, layer.norm_first, layer.norm1.eps, *norms, *maps,
-                                                                None, None)
+    return _C._VariableFunctions._transformer_encoder_layer_fwd(src, attention.embed_dim, attention.num_heads, *tensors, layer.activation is F.gelu, layer.norm_first,
+                                                                layer.norm1.eps, *norms, *maps, *_merged_masks(attention.num_heads, mask, padding, src))
+
+
+def _merged_masks(num_heads, mask, padding, query):
+    """(one mask, its kind: of padding 1, of any pair of places 2) as PyTorch's own call wants it."""
+    if mask is None:
+        return padding, (None if padding is None else 1)
+    batch, length, _ = query.shape
+    mask = mask.view(batch, -1, length, length) if mask.dim() == 3 else mask.view(1, 1, length, length).expand(batch, num_heads, -1, -1)
+    if padding is not None:
+        mask = mask + padding.view(batch, 1, 1, length).expand(-1, num_heads, -1, -1)
+    return mask, 2
+
+
+def _may_fuse(layer, tensors):
+    attention = layer.self_attn
+    if layer.training or not attention.batch_first or attention.in_proj_bias is None or attention.num_heads % 2:
+        return False
+    if layer.activation not in (F.relu, F.gelu) or layer.norm1.eps != layer.norm2.eps or _C._is_autocast_cpu():
+        return False
+    return not (_C.is_grad_enabled() and any(t.requires_grad for t in tensors))
 
 
 class TransformerEncoderLayer(Module):
@@ -179,11 +193,14 @@ class TransformerEncoder(Module):
     def __init__(self, encoder_layer, num_layers, norm=None, enable_nested_tensor=True, mask_check=True):
         super().__init__()
         self.layers = ModuleList([copy.deepcopy(encoder_layer) for _ in range(num_layers)])
-        self.num_layers, self.norm = num_layers, norm
+        self.num_layers, self.norm, self.enable_nested_tensor = num_layers, norm, enable_nested_tensor
 
     def forward(self, src, mask=None, src_key_padding_mask=None, is_causal=None):
         src_key_padding_mask = F._added_mask(src_key_padding_mask, src.dtype)
         mask = F._added_mask(mask, src.dtype)
+        first = self.layers[0]
+        if self.enable_nested_tensor and src_key_padding_mask is not None and mask is None and src.dim() == 3 and not self.training and _may_fuse(first, [src, *first.parameters()]):
+            missing("nested tensors, which PyTorch makes of padded sequences in nn.TransformerEncoder in evaluation without gradients (enable_nested_tensor=False avoids them)")
         is_causal = _is_causal(mask, is_causal, _length(src, self.layers[0].self_attn.batch_first))
         for layer in self.layers:
             src = layer(src, src_mask=mask, is_causal=is_causal, src_key_padding_mask=src_key_padding_mask)
