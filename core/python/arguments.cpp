@@ -28,7 +28,8 @@ Kind kind_of(const Type& t) {
       {"str", Kind::kString}, {"ScalarType", Kind::kDtype}, {"Layout", Kind::kLayout}, {"Device", Kind::kDevice}, {"MemoryFormat", Kind::kFormat},
       {"Generator", Kind::kGenerator}, {"Storage", Kind::kStorage}};
   const auto found = names.find(t.name);
-  return found == names.end() ? Kind::kOther : found->second;
+  if (found == names.end()) return t.name.starts_with("__torch__.") ? Kind::kHandle : Kind::kOther;
+  return found->second;
 }
 
 // As errors call it.
@@ -69,6 +70,7 @@ bool fits(const Parameter& p, nb::handle h) {
     case Kind::kFormat: return nb::isinstance<FormatName>(h);
     case Kind::kGenerator: return nb::isinstance<GeneratorHandle>(h);
     case Kind::kStorage: return nb::isinstance<StorageHolder>(h);
+    case Kind::kHandle: return PyLong_Check(o);
     case Kind::kInts: return (p.repeated && is_index(h)) || to_ints(h, nullptr);
     case Kind::kTensors: {
       if (!PyTuple_Check(o) && !PyList_Check(o)) return false;

@@ -19,7 +19,7 @@ bool is_numpy_number(nb::handle h);
 
 struct Parameter {
   enum class Kind : uint8_t {
-    kTensor, kScalar, kInt, kFloat, kBool, kString, kDtype, kLayout, kDevice, kFormat, kGenerator, kStorage, kInts, kFloats, kBools, kTensors, kOther
+    kTensor, kScalar, kInt, kFloat, kBool, kString, kDtype, kLayout, kDevice, kFormat, kGenerator, kStorage, kInts, kFloats, kBools, kTensors, kHandle, kOther
   } kind;
   std::string name;
   bool optional = false, keyword_only = false, number_allowed = false;

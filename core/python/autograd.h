@@ -12,6 +12,8 @@ void bind_autograd(nanobind::module_&);
 void bind_graph(nanobind::module_&);
 /// torch.autograd.Function's part that is not Python.
 void bind_function(nanobind::module_&);
+/// As stock names it: nodes that no formula made have their C++ name.
+std::string node_name(const Node&);
 /// `grad_fn`; None for no node.
 nanobind::object node_object(Ref<Node>);
 

@@ -18,7 +18,8 @@ struct NodeHandle {
   Ref<Node> node;
 };
 
-// As stock names it: nodes that no formula made have their C++ name.
+}  // namespace
+
 std::string node_name(const Node& n) {
   const std::string name = n.name();
   for (const char* special : {"AccumulateGrad", "CopySlices", "CopyBackwards", "GraphRoot", "WarnNotImplemented"}) {
@@ -26,6 +27,8 @@ std::string node_name(const Node& n) {
   }
   return name;
 }
+
+namespace {
 
 // Each kind of node is a class of its own.
 nb::handle class_of(const Node& n) {

@@ -10,6 +10,8 @@ namespace peel::core::python {
 void bind_library(nanobind::module_&);
 /// Modes of torch.utils._python_dispatch, with their fallbacks at the keys Python and PythonTLSSnapshot.
 void bind_python_dispatch(nanobind::module_&);
+/// What torch.profiler counts, and the operators by which a program names a span.
+void bind_profiler(nanobind::module_&);
 
 /// The arguments on top of the stack as a kernel or mode written in Python gets them: those at the end that have their defaults are left out, as in stock.
 std::pair<nanobind::tuple, nanobind::dict> python_arguments(const FunctionSchema&, const Stack&);

@@ -59,6 +59,7 @@ void bind(nb::module_& m) {
   bind_library(m);
   bind_python_dispatch(m);
   bind_memory(m);
+  bind_profiler(m);
 }
 
 }  // namespace peel::core::python

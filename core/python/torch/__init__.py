@@ -76,7 +76,7 @@ _no_such = _missing.attribute("torch")
 
 def __getattr__(name):
     """Modules that few programs want are read when they are asked for."""
-    if name in ("multiprocessing", "types"):
+    if name in ("multiprocessing", "profiler"):
         import importlib
         return importlib.import_module("torch." + name)
     return _no_such(name)

@@ -10,11 +10,20 @@ class AliasInfo:
         self.is_write = is_write
 
 
+def _type_text(text):
+    """A type of the schema language as its object prints."""
+    if text.endswith("?"):
+        return "Optional[%s]" % _type_text(text[:-1])
+    if text.endswith("]"):
+        return "List[%s]" % _type_text(text[:text.rindex("[")])
+    return {"SymInt": "int", "Scalar": "number", "ScalarType": "int", "Layout": "int", "MemoryFormat": "int"}.get(text, text)
+
+
 class Argument:
     """An argument or a result of a schema."""
 
     def __init__(self, name, type, default, kwarg_only, shared, written):  # noqa: A002
-        self.name, self.type, self.kwarg_only, self._default = name, type, kwarg_only, default
+        self.name, self.type, self.kwarg_only, self._default = name, _type_text(type), kwarg_only, default
         self.alias_info = AliasInfo(written) if shared else None
 
     @property

@@ -164,7 +164,7 @@ def register_autograd(op, backward, /, *, setup_context=None, lib=None):
     if op._schema.is_mutable:
         raise RuntimeError("Cannot register autograd formula for non-functional operator %s with schema %s. Please create a functional operator and register an autograd formula "
                            "for that." % (op, op._schema))
-    if any(a.kwarg_only and "Tensor" in str(a.type) for a in op._schema.arguments):
+    if any(a.kwarg_only and "Tensor" in a.type for a in op._schema.arguments):
         raise NotImplementedError("register_autograd with kwarg-only Tensor args. In the original definition of the op, please make your tensors not kwarg-only. Got: %s" % op._schema)
     info = _autograd.SimpleNamespace(_backward_fn=backward, _setup_context_fn=setup_context)
     _library(space, lib).impl(op_name, _autograd.make_autograd_impl(op, info), "Autograd", with_keyset=True)

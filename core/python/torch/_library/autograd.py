@@ -21,7 +21,7 @@ def with_defaults(schema, args, kwargs):
 def make_autograd_impl(op, info):
     """`info` has `_backward_fn` and `_setup_context_fn`, each of which may be None and may come later."""
     named = any(a.kwarg_only for a in op._schema.arguments)
-    lists = any("Tensor" in str(a.type) and "[" in str(a.type) for a in op._schema.arguments + op._schema.returns)
+    lists = any("List[" in a.type and "Tensor" in a.type for a in op._schema.arguments + op._schema.returns)
 
     def below(keys, args, kwargs):
         with _C._AutoDispatchBelowAutograd():

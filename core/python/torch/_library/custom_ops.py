@@ -52,7 +52,7 @@ class CustomOpDef:
         self._lib.define(name + schema, tags=tags)
         self._opoverload = _ops.overload(self._qualname, "")
         arguments = self._opoverload._schema.arguments
-        if any(a.kwarg_only and "Tensor" in str(a.type) for a in arguments) and Tag.out not in tags:
+        if any(a.kwarg_only and "Tensor" in a.type for a in arguments) and Tag.out not in tags:
             raise NotImplementedError("custom_op with kwarg-only Tensor args. Please make your tensors not kwarg-only. Got: %s" % (name + schema))
         self._lib._register_fake(name, self._fake)
         self._lib.impl(name, make_autograd_impl(self._opoverload, self), "Autograd", with_keyset=True)
@@ -86,8 +86,8 @@ class CustomOpDef:
 
     def register_kernel(self, device_types, fn=None, /):
         devices = [device_types] if device_types is None or isinstance(device_types, str) else list(device_types)
-        if devices != [None] and not any("Tensor" in str(a.type) for a in self._opoverload._schema.arguments):
-            if not any(str(a.type) == "Device" for a in self._opoverload._schema.arguments):
+        if devices != [None] and not any("Tensor" in a.type for a in self._opoverload._schema.arguments):
+            if not any(a.type == "Device" for a in self._opoverload._schema.arguments):
                 raise ValueError("Functions without tensor inputs are required to have a `device: torch.device` argument")
             missing("custom_op without tensors at a device's key")
 
