@@ -73,7 +73,7 @@ class Profiler final : public Observer {
     Event e;
     e.name = detached ? "detach" : name;
     e.overload = detached ? "" : hop.op->name().overload;
-    if (kAutograd.has(hop.key()) && grad_state.grad_mode && call) e.sequence = static_cast<int64_t>(Node::peek_sequence());
+    if ((kAutograd.has_any(DispatchKeySet(hop.key()))) && grad_state.grad_mode && call) e.sequence = static_cast<int64_t>(Node::peek_sequence());
     if (shapes_ || flops_) describe(hop, &e);
     add(std::move(e));
   }

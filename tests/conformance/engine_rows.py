@@ -41,7 +41,6 @@ def unsigned(v):
 
 
 def stock(path):
-    """What the embedded engine has no equal of is left out: marks of the profiler, which Python sets."""
     db = sqlite3.connect("file:%s?mode=ro" % path, uri=True)
     db.row_factory = sqlite3.Row
     names, edges, nodes = {}, {}, {}
@@ -61,8 +60,6 @@ def stock(path):
     node_names = dict(db.execute("SELECT r.event, s.value FROM node_run r JOIN node n ON n.id = r.node JOIN string s ON s.id = n.name").fetchall())
     for e in db.execute(query):
         depth[e["id"]] = depth[e["parent"]] + 1 if e["parent"] in depth else 0
-        if (e["op"] or "").startswith("profiler::"):
-            continue
         if e["kind"] == "backward_node":
             rows.append(Row(depth[e["id"]], node_names.get(e["id"], "?"), "backward_node", thread=threads.get(e["thread"])))
             continue

@@ -51,7 +51,8 @@ class _Times:
 
 class FunctionEvent(_Times):
     def __init__(self, id, name, overload_name, thread, start_us, end_us, input_shapes, sequence_nr, bytes, flops):  # noqa: A002
-        self.id, self.name, self.trace_name, self.overload_name, self.thread, self.fwd_thread = id, name, name, overload_name, thread, None
+        self.id, self.trace_name, self.overload_name, self.thread, self.fwd_thread = id, name, overload_name, thread, None
+        self.name = "ProfilerStep*" if name.startswith("ProfilerStep#") else name
         self.time_range, self.count, self.kernels, self.stack, self.scope = Interval(start_us, end_us), 1, [], [], 0
         self.input_shapes, self.sequence_nr, self.flops, self._bytes = input_shapes, sequence_nr, flops, bytes
         self.cpu_children, self.cpu_parent = [], None

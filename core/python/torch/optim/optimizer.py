@@ -6,6 +6,7 @@ from copy import deepcopy
 
 from .. import _C
 from .._missing import missing
+from ..autograd.profiler import record_function
 from ..utils.hooks import add
 
 # Of all optimizers.
@@ -21,9 +22,13 @@ def register_optimizer_step_post_hook(hook):
 
 
 def _with_hooks(step):
-    """step() as programs call it: between the hooks."""
+    """step() as programs call it: between the hooks, in a span with a name."""
     @functools.wraps(step)
     def wrapper(self, *args, **kwargs):
+        with record_function("Optimizer.step#%s.step" % type(self).__name__):
+            return hooked(self, *args, **kwargs)
+
+    def hooked(self, *args, **kwargs):
         self._opt_called = True
         for hook in (*_pre_hooks.values(), *self._optimizer_step_pre_hooks.values()):
             changed = hook(self, (self, *args), kwargs)
@@ -35,6 +40,7 @@ def _with_hooks(step):
         for hook in (*self._optimizer_step_post_hooks.values(), *_post_hooks.values()):
             hook(self, (self, *args), kwargs)
         return result
+    wrapper.hooked = True
     return wrapper
 
 
@@ -64,13 +70,10 @@ _HOOKS = ("_optimizer_step_pre_hooks", "_optimizer_step_post_hooks", "_optimizer
 
 
 class Optimizer:
-    def __init_subclass__(cls, **kwargs):
-        super().__init_subclass__(**kwargs)
-        if "step" in cls.__dict__:
-            cls.step = _with_hooks(cls.step)
-
     def __init__(self, params, defaults):
         self.defaults = defaults
+        if not getattr(type(self).step, "hooked", False):  # of the class that is made; one below it stays as it is written
+            type(self).step = _with_hooks(type(self).step)
         for name in _HOOKS:
             setattr(self, name, OrderedDict())
         if isinstance(params, _C.TensorBase):
@@ -141,18 +144,19 @@ class Optimizer:
         self.param_groups.append(group)
 
     def zero_grad(self, set_to_none=True):
-        for group in self.param_groups:
-            for p in group["params"]:
-                if p.grad is None:
-                    continue
-                if set_to_none:
-                    p.grad = None
-                    continue
-                if p.grad.grad_fn is not None:
-                    p.grad.detach_()
-                else:
-                    p.grad.requires_grad_(False)
-                p.grad.zero_()
+        with record_function("Optimizer.zero_grad#%s.zero_grad" % type(self).__name__):
+            for group in self.param_groups:
+                for p in group["params"]:
+                    if p.grad is None:
+                        continue
+                    if set_to_none:
+                        p.grad = None
+                        continue
+                    if p.grad.grad_fn is not None:
+                        p.grad.detach_()
+                    else:
+                        p.grad.requires_grad_(False)
+                    p.grad.zero_()
 
     def _loss(self, closure):
         if closure is None:

@@ -25,7 +25,8 @@ def supported_activities():
 
 def schedule(*, wait, warmup, active, repeat=0, skip_first=0, skip_first_wait=0):
     if not (wait >= 0 and warmup >= 0 and active > 0 and repeat >= 0 and skip_first >= 0):
-        raise AssertionError("Invalid profiler schedule arguments")
+        raise AssertionError("Invalid profiler schedule arguments. Got wait=%d (need >= 0), warmup=%d (need >= 0), active=%d (need > 0), repeat=%d (need >= 0), skip_first=%d "
+                             "(need >= 0)." % (wait, warmup, active, repeat, skip_first))
     length = wait + warmup + active
 
     def action(step):

@@ -2,6 +2,7 @@ import collections.abc
 
 from ... import _C
 from ..._missing import missing
+from ...autograd.profiler import record_function
 from .dataset import IterableDataset
 from .sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler, fresh_seed
 
@@ -116,6 +117,10 @@ class _Batches:
         return len(self._loader)
 
     def __next__(self):
+        with record_function("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"):
+            return self._next_data()
+
+    def _next_data(self):
         loader, index = self._loader, next(self._order)
         batched = loader.batch_sampler is not None
         if self._examples is not None:
