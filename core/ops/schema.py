@@ -120,10 +120,11 @@ class Function:
             self.dispatch = {entry.get("at", "CompositeImplicitAutograd"): self.id}
         self.implicit = "CompositeImplicitAutograd" in self.dispatch
         # A person writes these: the kernel stands in core/autograd under the operator's name.
-        self.manual = entry.get("autograd") == "manual"
+        autograd = entry.get("autograd", "").split(", ")
+        self.manual = "manual" in autograd
         self.autocast = entry.get("autocast")
         self.lazy = [word for word in entry.get("lazy", "").split(", ") if word]
-        self.has_view_kernel = entry.get("autograd") == "view" or not self.implicit and entry.get("autograd") != "no_view"
+        self.has_view_kernel = "view" in autograd or not self.implicit and "no_view" not in autograd
 
     @property
     def written(self):
@@ -243,3 +244,13 @@ def load(native, derivatives):
         d.name += str(number)
         table[d.function.full] = d
     return functions, table
+
+
+def batch_rules(path):
+    """[(operator, kind, words in its brackets, dispatch key)]"""
+    out = []
+    for e in entries(path):
+        for one in split(e["of"]):
+            name, _, words = one.partition("(")
+            out.append((name, e["rule"], split(words.rstrip(")")), e.get("at", "FuncTorchBatched")))
+    return out

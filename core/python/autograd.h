@@ -12,6 +12,8 @@ void bind_autograd(nanobind::module_&);
 void bind_graph(nanobind::module_&);
 /// torch.autograd.Function's part that is not Python.
 void bind_function(nanobind::module_&);
+/// torch._C._functorch: the levels of torch.func.
+void bind_functorch(nanobind::module_&);
 /// `grad_fn`; None for no node.
 nanobind::object node_object(Ref<Node>);
 
