@@ -85,7 +85,7 @@ std::vector<Tensor> CopySlices::apply(std::vector<Tensor> grads) {
   Tensor result = ops::new_empty_strided::call(grads[0], base_.sizes, base_.strides);
   ops::copy_::call(result, grads[0]);
   Tensor slice = ops::as_strided::call(result, view_.sizes, view_.strides, offset_);
-  std::vector<Tensor> given = run_node(*inner_, {ops::clone::call(slice, MemoryFormat::Contiguous)});
+  std::vector<Tensor> given = run_whole_node(*inner_, {ops::clone::call(slice, MemoryFormat::Contiguous)});
   for (size_t i = 0; i < out.size() && i < given.size(); ++i) {
     if (!wanted(i)) continue;
     if (i > 0) {

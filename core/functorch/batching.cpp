@@ -83,8 +83,8 @@ void loop_over_samples(const OperatorHandle& op, DispatchKeySet, Stack* stack) {
     const BatchWrapping* b = (*stack)[i].tag() == IValue::Tag::kTensor ? batch_wrapping(tensor_in((*stack)[i])) : nullptr;
     any |= b && b->level == level;
   }
+  const ExcludeKeys without{DispatchKey::FuncTorchBatched};
   if (!any) {
-    const ExcludeKeys without{DispatchKey::FuncTorchBatched};
     op.call_boxed(stack);
     return;
   }
