@@ -83,7 +83,7 @@ void loop_over_samples(const OperatorHandle& op, DispatchKeySet, Stack* stack) {
     const BatchWrapping* b = (*stack)[i].tag() == IValue::Tag::kTensor ? batch_wrapping(tensor_in((*stack)[i])) : nullptr;
     any |= b && b->level == level;
   }
-  const ExcludeKeys without{DispatchKey::FuncTorchBatched};
+  const ExcludeKeys without(written && any ? DispatchKeySet() : DispatchKeySet(DispatchKey::FuncTorchBatched));  // measured
   if (!any) {
     op.call_boxed(stack);
     return;

@@ -170,7 +170,9 @@ void roll(BatchCall& c) {
   c.give(ops::reshape::call(ops::roll::call(flat, shifts, SizeVector{1}), t.sizes()), 0);
 }
 
+// Of rules older than functorch: they don't exclude the key while they run (measured).
 void split(BatchCall& c) {
+  const BatchedAgain seen;
   const Batched self = c.tensor(0);
   c.set(0, permuted_to_front(self));
   for (const size_t i : c.dims()) shift(c, i, self.rank());
@@ -178,6 +180,7 @@ void split(BatchCall& c) {
 }
 
 void as_strided(BatchCall& c) {
+  const BatchedAgain seen;
   const Batched self = c.tensor(0);
   const Tensor t = permuted_to_front(self);
   c.set(0, t);
@@ -214,6 +217,7 @@ void stack(BatchCall& c) {
 
 // The tensor that is stood for changes its shape, and so does the one that stands for it; where the batch lies may change.
 void in_place_view(BatchCall& c) {
+  const BatchedAgain seen;
   const Tensor given = c.given(0);
   BatchWrapping* b = batch_wrapping(given);
   Tensor value = b->value;
