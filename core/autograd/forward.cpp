@@ -1,6 +1,8 @@
 #include "core/autograd/forward.h"
 
 #include <algorithm>
+#include <atomic>
+#include <mutex>
 
 #include "core/autograd/manual.h"
 #include "core/dispatch/error.h"
@@ -14,7 +16,7 @@ namespace {
 // Tangents that end with the dual level that is open. Of all threads, as in stock.
 struct DualLevel {
   std::mutex mutex;
-  bool open = false;
+  std::atomic<bool> open{false};
   std::vector<std::weak_ptr<Tangent>> tangents;
 };
 DualLevel& dual_level() {
@@ -32,7 +34,19 @@ void remember(const std::shared_ptr<Tangent>& t) {
 
 }  // namespace
 
+bool in_dual_level() { return dual_level().open.load(std::memory_order_relaxed); }
+
+void no_forward_derivative(const char* op) {
+  throw NotImplemented("The embedded engine has no forward-mode derivative of aten::" + std::string(op) +
+                       " yet; the program can be run on stock PyTorch (--engine pytorch).");
+}
+
+void set_tangent(const std::vector<Tensor>& all, const std::vector<Tensor>& tangents) {
+  for (size_t i = 0; i < all.size() && i < tangents.size(); ++i) set_tangent(all[i], tangents[i]);
+}
+
 Tensor tangent_of(const Tensor& t) {
+  if (!grad_state.forward_grad_mode) return {};
   const GradMeta* meta = t.defined() ? grad_meta(t) : nullptr;
   return meta && meta->tangent ? meta->tangent->value : Tensor();
 }
@@ -46,6 +60,7 @@ Tensor tangent_or_zeros(const Tensor& t) {
 Tensor primal_of(const Tensor& t) { return has_tangent(t) ? ops::_fw_primal::call(t, 0) : t; }
 
 void set_tangent(const Tensor& t, const Tensor& tangent, bool in_place) {
+  if (!t.defined() || !tangent.defined()) return;
   GradMeta& meta = make_grad_meta(t);
   if (meta.tangent && meta.tangent->value.defined()) {
     if (!in_place) throw Error("Setting a forward grad that has already been set on the same level is not supported");

@@ -4,6 +4,7 @@
 
 #include "core/autograd/formulas.h"
 #include "core/autograd/engine.h"
+#include "core/autograd/forward.h"
 #include "core/autograd/manual.h"
 #include "core/dispatch/error.h"
 
@@ -136,6 +137,7 @@ Tensor& manual::copy_(DispatchKeySet keys, Tensor& self, const Tensor& src, bool
     ops::copy_::redispatch(keys & kAfterAutograd, self, src, non_blocking);
   }
   if (node) rebase_history(self, node);
+  if (any_tangent(self, src)) set_tangent(self, ops::expand::call(tangent_or_zeros(src), self.sizes(), false), true);
   return self;
 }
 

@@ -83,7 +83,7 @@ void loop_over_samples(const OperatorHandle& op, DispatchKeySet, Stack* stack) {
     const BatchWrapping* b = (*stack)[i].tag() == IValue::Tag::kTensor ? batch_wrapping(tensor_in((*stack)[i])) : nullptr;
     any |= b && b->level == level;
   }
-  const ExcludeKeys without(written && any ? DispatchKeySet() : DispatchKeySet(DispatchKey::FuncTorchBatched));  // measured
+  const ExcludeKeys without(DispatchKey::FuncTorchBatched);
   if (!any) {
     op.call_boxed(stack);
     return;
@@ -102,6 +102,7 @@ void loop_over_samples(const OperatorHandle& op, DispatchKeySet, Stack* stack) {
     throw Error("Batching rule not implemented for " + schema.name.text() + ". The fallback path does not support vmap over dims of size 0.");
   }
   std::vector<std::vector<Tensor>> results(schema.returns.size());
+  const std::optional<BatchedAgain> seen = written ? std::optional<BatchedAgain>(std::in_place) : std::nullopt;  // measured
   for (int64_t n = 0; n < count; ++n) {
     Stack inner = arguments;
     for (const Sample& s : samples) inner[s.place] = IValue(static_cast<const TensorHandle&>(ops::select_int::call(s.all, 0, n)));

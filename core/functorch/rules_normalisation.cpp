@@ -97,6 +97,7 @@ void group_norm(BatchCall& c) {
   std::optional<int64_t> dim;
   c.set(0, input.value);
   if (input.dim) {
+    const BatchedAgain seen;
     c.set(0, fold(*input.dim, 0, input.value));
     c.argument(3) = c.argument(3).to_int() * size;
     dim = 0;

@@ -212,6 +212,7 @@ void stack(BatchCall& c) {
   }
   c.argument(0) = IValue::list(std::move(list));
   shift(c, 1, rank + 1);
+  const BatchedAgain seen;
   c.give(c.run(), 0);
 }
 

@@ -3,7 +3,7 @@ from .. import _C
 from .._missing import attribute, missing
 from . import modes as grad_mode
 from .modes import enable_grad, inference_mode, no_grad, set_grad_enabled  # noqa: F401
-from . import functional, graph  # noqa: F401
+from . import forward_ad, functional, graph  # noqa: F401
 from .function import Function  # noqa: F401
 from .gradcheck import gradcheck, gradgradcheck  # noqa: F401
 from .variable import Variable  # noqa: F401
