@@ -21,15 +21,11 @@ Tensor sum_of_products(const Tensor& a, const Tensor& b, const Tensor& c, const 
   return add(mul(a, b), second);
 }
 
-Tensor softmax_mean(const Tensor& probabilities, const Tensor& t, int64_t dim) {
-  const int64_t dims[] = {dim};
-  return sum_along(mul(probabilities, t), dims, true);
-}
-
-Tensor logsumexp_tangent(const Tensor& self, const Tensor& tangent, const Tensor&, Sizes dim, bool keepdim) {
-  const Tensor e = exp(sub(self, amax(self, dim, true)));
+Tensor logsumexp_tangent(const Tensor& self, const Tensor& tangent, Sizes dim, bool keepdim) {
+  const Tensor e = exp(sub(self, amax(real(self), dim, true)));
   const Tensor total = sum_along(e, dim, keepdim);
-  return div(sum_along(mul(e, tangent), dim, keepdim), total);
+  Tensor out = sum_along(mul(e, tangent), dim, keepdim);
+  return div_(out, total);
 }
 
 Tensor reduced(const Tensor& t, int64_t reduction) { return reduction == 1 ? mean(t) : reduction == 2 ? sum(t) : t; }

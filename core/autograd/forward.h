@@ -50,8 +50,7 @@ struct Dual {
 };
 /// a b + c d, the second product first.
 Tensor sum_of_products(const Tensor& a, const Tensor& b, const Tensor& c, const Tensor& d);
-Tensor softmax_mean(const Tensor& probabilities, const Tensor& t, int64_t dim);
-Tensor logsumexp_tangent(const Tensor& self, const Tensor& tangent, const Tensor& result, Sizes dim, bool keepdim);
+Tensor logsumexp_tangent(const Tensor& self, const Tensor& tangent, Sizes dim, bool keepdim);
 Tensor reduced(const Tensor&, int64_t reduction);
 Tensor gathered(const Tensor& t, int64_t dim, const Tensor& indices, bool keepdim);
 Tensor extreme_tangent(const Tensor& self, const Tensor& tangent, const Tensor& result);

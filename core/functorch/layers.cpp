@@ -194,6 +194,9 @@ int64_t pop_layer() {
   return top.level;
 }
 
+Layer take_innermost() { return take_top(); }
+void put_back(Layer layer) { push(std::move(layer)); }
+
 const Layer& current_layer(const char* what) {
   if (!layers().empty()) return layers().back();
   throw Error(std::string("Either your tensor may have escaped from inside a function being vmapped and this is a user error "

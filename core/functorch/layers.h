@@ -34,6 +34,10 @@ int64_t push_jvp();
 /// Ends the innermost layer. Tensors that it wrapped are dead from here on.
 int64_t pop_layer();
 
+/// Takes the innermost layer away for a while, as its tensors are handed to the layer around it.
+Layer take_innermost();
+void put_back(Layer);
+
 /// The innermost layer; Error where there is none, which is what a tensor that escaped its vmap leads to.
 const Layer& current_layer(const char* what);
 

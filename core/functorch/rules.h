@@ -17,6 +17,7 @@ namespace rules {
 void unary(BatchCall&);              // the batch stays where it is
 void unary_in_place(BatchCall&);
 void binary(BatchCall&);             // of two tensors, of which a scalar is weak in type promotion
+void comparison(BatchCall&);         // of two tensors without that
 void pointwise(BatchCall&);          // of any tensors
 void binary_in_place(BatchCall&);
 void pointwise_in_place(BatchCall&);

@@ -69,15 +69,29 @@ void clone(BatchCall& c) {
   c.give(c.run(), 0);
 }
 
-void binary(BatchCall& c) {
+namespace {
+
+// Both to the front, and then to one rank.
+void align_two(BatchCall& c, bool promotes) {
   const Batched a = c.tensor(0), b = c.tensor(1);
   const int64_t rank = std::max(a.rank(), b.rank());
   Tensor x = front(a), y = front(b);
   const bool x_scalar = a.dim && a.rank() == 0, y_scalar = b.dim && b.rank() == 0;
-  if (x_scalar && !y_scalar) promote(&x, &y);
-  if (y_scalar && !x_scalar) promote(&y, &x);
+  if (promotes && x_scalar && !y_scalar) promote(&x, &y);
+  if (promotes && y_scalar && !x_scalar) promote(&y, &x);
   c.set(0, padded(x, a.dim.has_value(), a.rank(), rank));
   c.set(1, padded(y, b.dim.has_value(), b.rank(), rank));
+}
+
+}  // namespace
+
+void binary(BatchCall& c) {
+  align_two(c, true);
+  c.give(c.run(), 0);
+}
+
+void comparison(BatchCall& c) {
+  align_two(c, false);
   c.give(c.run(), 0);
 }
 
@@ -86,7 +100,11 @@ void pointwise(BatchCall& c) {
   c.give(c.run(), 0);
 }
 
-void binary_in_place(BatchCall& c) { pointwise_in_place(c); }
+void binary_in_place(BatchCall& c) {
+  align_two(c, false);
+  c.run();
+  c.give_back(0);
+}
 void pointwise_in_place(BatchCall& c) {
   align(c, tensor_places(c));
   c.run();
@@ -95,7 +113,7 @@ void pointwise_in_place(BatchCall& c) {
 
 void copy_in_place(BatchCall& c) {
   if (!c.tensor(0).dim && c.tensor(1).dim) incompatible_in_place("inplace arithmetic");
-  pointwise_in_place(c);
+  binary_in_place(c);
 }
 
 void fill_in_place(BatchCall& c) {
@@ -105,7 +123,7 @@ void fill_in_place(BatchCall& c) {
     c.set(0, self.value);
     c.run();
   } else {
-    pointwise_in_place(c);
+    binary_in_place(c);
     return;
   }
   c.give_back(0);

@@ -34,9 +34,14 @@ IndexLayout layout_of(const std::vector<Batched>& indices) {
   return out;
 }
 
-std::vector<IValue> boxed(const std::vector<Tensor>& list) {
+// None where there was none, and undefined where that was given (it has keys).
+std::vector<IValue> boxed(const std::vector<Tensor>& list, const std::vector<IValue>& given) {
+  const size_t more = list.size() - given.size();
   std::vector<IValue> out;
-  for (const Tensor& t : list) out.push_back(t.defined() ? IValue(static_cast<const TensorHandle&>(t)) : IValue());
+  for (size_t i = 0; i < list.size(); ++i) {
+    const bool none = !list[i].defined() && (i < more || given[i - more].is_none());
+    out.push_back(none ? IValue() : IValue(static_cast<const TensorHandle&>(list[i])));
+  }
   return out;
 }
 
@@ -103,7 +108,7 @@ void index(BatchCall& c) {
   const Tensor t = front(self);
   const IndexLayout layout = layout_of(indices);
   c.set(0, t);
-  c.argument(1) = IValue::list(boxed(physical_indices(indices, t, self.dim.has_value(), own, layout.rank)));
+  c.argument(1) = IValue::list(boxed(physical_indices(indices, t, self.dim.has_value(), own, layout.rank), c.argument(1).to_list()));
   const std::vector<IValue> results = c.run();
   Tensor out(results[0].to_tensor().release());
   if (!self.dim) {  // the indices' dimensions, of which the batch is the first, stand where the first index is
@@ -139,11 +144,11 @@ void index_put(BatchCall& c) {
   }
   refuse_masks(indices);
   const bool own = std::ranges::any_of(indices, [](const Batched& b) { return b.dim.has_value(); }) || values.dim;
+  Tensor v = front(values);
+  if (own) v = with_batch(v, values.dim.has_value(), c.batch_size());
   std::vector<Tensor> places;
   for (const Batched& b : indices) places.push_back(b.value.defined() ? padded(front(b), b.dim.has_value(), b.rank(), layout.rank) : Tensor());
-  Tensor v = front(values);
   if (own) {
-    v = with_batch(v, values.dim.has_value(), c.batch_size());
     SizeVector shape{t.sizes()[0]};
     for (const Batched& b : indices) {
       if (!b.value.defined()) continue;
@@ -159,7 +164,8 @@ void index_put(BatchCall& c) {
     }
     Tensor numbers = arange_of_batch(t.sizes()[0], t);
     for (int64_t d = 0; d < layout.rank; ++d) numbers = ops::unsqueeze::call(numbers, -1);
-    places.insert(places.begin(), ops::expand::call(numbers, shape, false));
+    ops::expand::call(numbers, shape, false);  // for its shape alone, as in stock
+    places.insert(places.begin(), numbers);
     // The values have the shape of what is written: dimensions of indices, then those left.
     int64_t left = t.dim() - 1;
     for (const Batched& b : indices) left -= b.value.defined() ? 1 : 0;
@@ -175,7 +181,7 @@ void index_put(BatchCall& c) {
     places.insert(places.begin(), Tensor());
   }
   c.set(0, t);
-  c.argument(1) = IValue::list(boxed(places));
+  c.argument(1) = IValue::list(boxed(places, c.argument(1).to_list()));
   c.set(2, v);
   const std::vector<IValue> results = c.run();
   if (in_place) return c.give_back(0);
@@ -194,9 +200,8 @@ void embedding(BatchCall& c) {
     return c.give(unfold(-1, c.batch_size(), out), out.dim() - 1);
   }
   // The samples' tables below each other.
-  const Tensor w = ops::movedim_int::call(weight.value, *weight.dim, 0), i = front(indices);
-  const int64_t size = w.sizes()[0], rows = w.sizes()[1];
-  const Tensor table = ops::reshape::call(w, SizeVector{size * rows, w.sizes()[2]});
+  const Tensor table = fold(*weight.dim, 0, weight.value), i = front(indices);
+  const int64_t size = c.batch_size(), rows = table.sizes()[0] / size;
   Tensor begin = ops::arange_start_step::call(0, size * rows, rows, i.dtype(), Layout::Strided, i.device(), {});
   begin = padded(begin, true, 0, indices.rank());
   c.give(ops::embedding::call(table, ops::add_Tensor::call(i, begin), c.argument(2).to_int(), c.argument(3).to_bool(), c.argument(4).to_bool()), 0);
@@ -225,13 +230,13 @@ void index_along(BatchCall& c) {
   if (at.dim) return each_sample(c);
   const bool in_place = c.op().schema().arguments[0].alias.has_value();
   const int64_t rank = self.rank();
-  Tensor t = with_batch(front(self), self.dim.has_value(), c.batch_size());
+  const Tensor own = in_place ? self.value : ops::clone::call(self.value, MemoryFormat::Preserve);
+  Tensor t = with_batch(front({own, self.dim}), self.dim.has_value(), c.batch_size());
   if (c.count() > 3 && c.is_tensor(3)) {
     const Batched other = c.tensor(3);
     c.set(3, with_batch(front(other), other.dim.has_value(), c.batch_size()));
   }
   c.argument(1) = physical(c.argument(1).to_int(), rank);
-  if (!in_place) t = ops::clone::call(t, MemoryFormat::Preserve);
   c.set(0, t);
   if (in_place) {
     c.run();

@@ -77,8 +77,9 @@ void layer_norm_backward(BatchCall& c) {
       const Batched b = c.tensor(i);
       Tensor t = front(b);
       if (dim) t = with_batch(t, b.dim.has_value(), c.batch_size());
-      c.set(i, i > 1 ? contiguous(t) : t);
+      c.set(i, t);
     }
+    for (const size_t i : {0, 1}) c.set(i, contiguous(c.given(i)));
     c.argument(5) = IValue();
     c.argument(6) = IValue();
     c.argument(7) = only_input();
@@ -168,6 +169,7 @@ void batch_norm(BatchCall& c) {
   x = fold(0, 1, x);
   c.set(0, x);
   const auto of_channels = [&](const Batched& b) { return contiguous(fold(0, 0, with_batch(front(b), b.dim.has_value(), size))); };
+  c.argument(3) = c.argument(4) = IValue();
   if (mean.value.defined()) c.set(3, of_channels(mean));
   if (var.value.defined()) c.set(4, of_channels(var));
   c.set(1, ops::ones::call(SizeVector{x.sizes()[1]}, x.dtype(), Layout::Strided, x.device(), {}));

@@ -29,8 +29,7 @@ void dot(BatchCall& c) {
     const Tensor product = ops::matmul::call(row, column);
     return c.give(ops::squeeze_dim::call(ops::squeeze_dim::call(product, -1), -1), 0);
   }
-  if (a.dim) return c.give(ops::matmul::call(x, ops::t::call(y)), 0);
-  c.give(ops::matmul::call(y, ops::t::call(x)), 0);
+  c.give(ops::matmul::call(x, ops::t::call(y)), 0);
 }
 
 }  // namespace peel::core::functorch::rules

@@ -151,7 +151,9 @@ void permute(BatchCall& c) {
 void repeat(BatchCall& c) {
   const Batched self = c.tensor(0);
   const int64_t count = static_cast<int64_t>(ints(c.argument(1)).size());
-  c.set(0, padded(front(self), true, self.rank(), count));
+  Tensor t = front(self);
+  while (t.dim() < count + 1) t = ops::unsqueeze::call(t, 1);
+  c.set(0, t);
   prepend(c, 1, 1);
   c.give(c.run(), 0);
 }

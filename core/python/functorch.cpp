@@ -22,6 +22,27 @@ Randomness randomness_named(const std::string& name) {
   throw Error("randomness argument must be error, same, or different.");
 }
 
+// with _Lowered(): the innermost level is out of the way.
+class Lowered {
+ public:
+  void enter() { layer_ = take_innermost(); }
+  void leave(const nb::args&) {
+    put_back(std::move(*layer_));
+    layer_.reset();
+  }
+
+ private:
+  std::optional<Layer> layer_;
+};
+
+nb::object innermost() {
+  if (layers().empty()) return nb::none();
+  const Layer& l = layers().back();
+  static constexpr const char* kinds[] = {"vmap", "grad", "jvp"};
+  static constexpr const char* randomness[] = {"error", "same", "different"};
+  return nb::make_tuple(kinds[static_cast<int>(l.transform)], l.level, l.batch_size, randomness[static_cast<int>(l.randomness)]);
+}
+
 }  // namespace
 
 void bind_functorch(nb::module_& module) {
@@ -34,6 +55,8 @@ void bind_functorch(nb::module_& module) {
   m.def("_grad_increment_nesting", &push_grad);
   m.def("_jvp_increment_nesting", &push_jvp);
   for (const char* name : {"_vmap_decrement_nesting", "_grad_decrement_nesting", "_jvp_decrement_nesting"}) m.def(name, &pop_layer);
+  nb::class_<Lowered>(m, "_Lowered").def(nb::init<>()).def("__enter__", &Lowered::enter).def("__exit__", &Lowered::leave);
+  m.def("_innermost", &innermost);
   m.def("_unwrap_batched", [](const Tensor& t, int64_t level) {
     const BatchWrapping* b = batch_wrapping(t);
     if (!b || b->level != level) return nb::make_tuple(wrap(t), nb::none());
