@@ -3,6 +3,8 @@
 #include <mutex>
 
 #include "core/autograd/fallback.h"
+#include "core/functorch/batching.h"
+#include "core/functorch/layers.h"
 #include "core/ops/load.h"
 
 namespace peel::kernels {
@@ -25,6 +27,20 @@ struct Loaded {
     register_negative_fallthroughs(add(Kind::kImpl, "aten", K::Negative));
     for (const K k : {K::Conjugate, K::Negative}) {
       add(Kind::kImpl, "_", k).fallback(boxed_kernel([k](const OperatorHandle& op, DispatchKeySet set, Stack* stack) { materialise(k, op, set, stack); }));
+    }
+    register_forward_mode_views(add(Kind::kImpl, "aten", K::ADInplaceOrView));
+    {
+      Library& at_batched = add(Kind::kImpl, "aten", K::FuncTorchBatched);
+      register_batch_rules(at_batched, add(Kind::kImpl, "aten", K::FuncTorchVmapMode));
+      register_decompositions(at_batched);
+      register_before_transforms(add(Kind::kImpl, "aten", K::FuncTorchDynamicLayerFrontMode));
+    }
+    add(Kind::kImpl, "_", K::FuncTorchBatched).fallback(boxed_kernel(&functorch::loop_over_samples));
+    add(Kind::kImpl, "_", K::FuncTorchDynamicLayerFrontMode).fallback(boxed_kernel(&functorch::front));
+    add(Kind::kImpl, "_", K::FuncTorchDynamicLayerBackMode).fallback(boxed_kernel(&functorch::back));
+    add(Kind::kImpl, "_", K::FuncTorchGradWrapper).fallback(boxed_kernel(&functorch::of_dead_wrapper));
+    for (const char* name : {"lift_fresh", "alias"}) {
+      add(Kind::kImpl, "aten", K::FuncTorchDynamicLayerBackMode).impl(name, boxed_kernel(&functorch::back_of_fresh));
     }
     // Keys at which most operators have nothing to do, as in stock.
     for (const K k : {K::BackendSelect, K::ADInplaceOrView, K::AutocastCPU, K::AutocastCUDA, K::AutocastXPU, K::AutocastMPS, K::AutocastMTIA,

@@ -22,5 +22,7 @@ Node* running_node();
 int64_t current_graph_task();
 /// One node, seen by the observer.
 std::vector<Tensor> run_node(Node&, std::vector<Tensor> grads);
+/// One that another node runs inside: with all its gradients, as the run's inputs don't lie behind its own edges.
+std::vector<Tensor> run_whole_node(Node&, std::vector<Tensor> grads);
 
 }  // namespace peel::core

@@ -126,6 +126,26 @@ Tensor logits_backward(const Tensor& grad, const Tensor& self, const Tensor& tar
 Tensor logits_target_backward(const Tensor& grad, const Tensor& self, const Tensor& weight, const Tensor& pos_weight, int64_t reduction);
 Tensor cross_entropy_target_backward(const Tensor& grad, const Tensor& self, const Tensor& weight, int64_t reduction);
 
+// Of what is itself the backward of something (formulas_twice.cpp).
+using MaybeTensor = std::optional<Tensor>;
+Tensor mse_loss_twice(const Tensor& grad, const Tensor& input, int64_t reduction);
+Tensor mse_loss_twice_grad_output(const Tensor& grad, const Tensor& grad_output, const Tensor& self, const Tensor& target, int64_t reduction);
+Tensor smooth_l1_loss_twice(const Tensor& grad, const Tensor& self, const Tensor& target, int64_t reduction, double beta);
+Tensor smooth_l1_loss_twice_grad_output(const Tensor& grad, const Tensor& grad_output, const Tensor& self, const Tensor& target, int64_t reduction, double beta);
+Tensor huber_loss_twice(const Tensor& grad, const Tensor& self, const Tensor& target, int64_t reduction, double delta);
+Tensor huber_loss_twice_grad_output(const Tensor& grad, const Tensor& grad_output, const Tensor& self, const Tensor& target, int64_t reduction, double delta);
+Tensor max_pool_twice(const Tensor& grad, const Tensor& indices, int64_t dims);
+std::tuple<Tensor, Tensor, Tensor> convolution_twice(const std::vector<Tensor>& grads, const Tensor& grad_output, const Tensor& input, const Tensor& weight, Sizes stride,
+                                                     Sizes padding, Sizes dilation, bool transposed, Sizes output_padding, int64_t groups);
+Tensor embedding_twice(const Tensor& grad, const Tensor& indices, int64_t padding_idx);
+Tensor log_sigmoid_twice(const Tensor& grad, const Tensor& self);
+Tensor softplus_twice(const Tensor& grad, const Tensor& self, const Scalar& beta, const Scalar& threshold);
+Tensor elu_twice(const Tensor& grad, const Tensor& grad_output, const Scalar& alpha, const Scalar& scale, const Scalar& input_scale, bool is_result, const Tensor& x);
+Tensor hardswish_twice(const Tensor& grad, const Tensor& grad_output, const Tensor& self);
+Tensor binary_cross_entropy_twice_grad_output(const Tensor& grad, const Tensor& self, const Tensor& target, const MaybeTensor& weight, int64_t reduction);
+Tensor binary_cross_entropy_twice(const Tensor& grad_output, const Tensor& grad, const Tensor& self, const Tensor& target, const MaybeTensor& weight, int64_t reduction);
+Tensor binary_cross_entropy_twice_target(const Tensor& grad_output, const Tensor& grad, const Tensor& self, const MaybeTensor& weight, int64_t reduction);
+
 // Of views, and of what picks and joins.
 Tensor permute_backward(const Tensor& grad, Sizes dims);
 Tensor unsqueeze_all(const Tensor& grad, Sizes);

@@ -11,6 +11,11 @@ namespace peel::core {
 /// When and how a view was made; decides whether it may be written in place.
 enum class CreationMode : uint8_t { kDefault, kNoGrad, kInference, kMultiple };  // kMultiple: one of several views that one operator gave
 
+/// The tangent of a dual tensor: forward-mode AD (core/autograd/forward.h). Goes when its dual level ends.
+struct Tangent {
+  Tensor value;
+};
+
 struct GradMeta final : AutogradMeta {
   bool requires_grad() const override { return wants || node || (base.defined() && base.impl().requires_grad()); }
   void set_requires_grad(bool on) override { wants = on; }
@@ -27,6 +32,7 @@ struct GradMeta final : AutogradMeta {
   // A leaf's hooks, which its accumulator runs; and what a program wants after its gradient has been added to.
   std::shared_ptr<NodeHooks::List<NodeHooks::OnTensor>> hooks;
   NodeHooks::List<std::function<void(const Tensor&)>> after_accumulate;
+  std::shared_ptr<Tangent> tangent;
   std::shared_ptr<Tensor> retained;  // a non-leaf's gradient, once retain_grad was asked for
 };
 /// Null when there is none.

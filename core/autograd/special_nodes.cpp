@@ -4,6 +4,7 @@
 
 #include "core/autograd/formulas.h"
 #include "core/autograd/engine.h"
+#include "core/autograd/forward.h"
 #include "core/autograd/manual.h"
 #include "core/dispatch/error.h"
 
@@ -85,7 +86,7 @@ std::vector<Tensor> CopySlices::apply(std::vector<Tensor> grads) {
   Tensor result = ops::new_empty_strided::call(grads[0], base_.sizes, base_.strides);
   ops::copy_::call(result, grads[0]);
   Tensor slice = ops::as_strided::call(result, view_.sizes, view_.strides, offset_);
-  std::vector<Tensor> given = run_node(*inner_, {ops::clone::call(slice, MemoryFormat::Contiguous)});
+  std::vector<Tensor> given = run_whole_node(*inner_, {ops::clone::call(slice, MemoryFormat::Contiguous)});
   for (size_t i = 0; i < out.size() && i < given.size(); ++i) {
     if (!wanted(i)) continue;
     if (i > 0) {
@@ -136,6 +137,7 @@ Tensor& manual::copy_(DispatchKeySet keys, Tensor& self, const Tensor& src, bool
     ops::copy_::redispatch(keys & kAfterAutograd, self, src, non_blocking);
   }
   if (node) rebase_history(self, node);
+  if (any_tangent(self, src)) set_tangent(self, ops::expand::call(tangent_or_zeros(src), self.sizes(), false), true);
   return self;
 }
 

@@ -1,4 +1,6 @@
 """Node classes, kernels at Autograd and kernels at ADInplaceOrView, in the order of steps that PyTorch's have."""
+import re
+
 TOP = "// Generated from native_functions.yaml and derivatives.yaml.\n"
 
 
@@ -77,13 +79,13 @@ def derivative_of(f, table):
 
 
 def autograd(functions, table):
-    out = [TOP + '#include "core/autograd/history.h"\n#include "core/autograd/manual.h"\n#include "core/dispatch/library.h"\n#include "core/ops/load.h"\n'
-           '#include "ops_generated/nodes.h"\n#include "ops_generated/ops.h"\n\nnamespace peel::core {\nnamespace {\nnamespace autograd {\n']
+    out = [TOP + '#include "core/autograd/formulas.h"\n#include "core/autograd/forward.h"\n#include "core/autograd/manual.h"\n#include "core/dispatch/library.h"\n#include "core/ops/load.h"\n'
+           '#include "ops_generated/nodes.h"\n#include "ops_generated/ops.h"\n\nnamespace peel::core {\nnamespace {\nnamespace autograd {\nusing namespace formulas;\n']
     registered = []
     for f in functions:
         if f.implicit:
             continue
-        registered.append('  m.impl("%s", kernel_of(&%s::%s));\n' % (f.full, "manual" if f.manual else "autograd", f.id))
+        registered.append('  m.impl("%s", kernel_of(&%s::%s));\n' % (f.full, "manual" if f.manual else "autograd", f.id if f.manual else "of_" + f.id))
         if not f.manual:
             out.append(autograd_kernel(f, derivative_of(f, table)))
     out.append("}  // namespace autograd\n}  // namespace\n\nvoid register_autograd(Library& m) {\n")
@@ -100,9 +102,10 @@ def kept_value(f, kind, expression):
 
 
 def autograd_kernel(f, d):
-    lines = ["%s %s(DispatchKeySet keys_%s) {" % (f.result, f.id, f.arguments and ", " + f.parameters() or "")]
+    lines = ["%s of_%s(DispatchKeySet keys_%s) {" % (f.result, f.id, f.arguments and ", " + f.parameters() or "")]
     differentiable = ", ".join(a.name for a in d.inputs) if d else ""
     gives_tensor = "Tensor" in f.result
+    forward = bool(d and d.formulas) and not f.out
     makes_node = bool(d and d.formulas) and gives_tensor and not f.out
     unknown = not (d and (d.formulas or d.not_differentiable)) and gives_tensor and not f.out
     if unknown:
@@ -125,6 +128,9 @@ def autograd_kernel(f, d):
             condition = "true" if any(a.list for a in d.inputs) else needed_by(d, name, "node_->")
             lines.append("    if (%s) node_->%s_ = %s;" % (condition, name, kept_value(f, kind, expression)))
         lines.append("  }")
+    if forward:
+        lines.append("  const bool tangents_ = any_tangent(%s);" % differentiable)
+        lines += forward_inputs(f, d, before=True)
     below = "BelowAutograd" if f.written or f.viewed and f.has_view_kernel else "BelowADInplaceOrView"
     call = "ops::%s::redispatch(keys_ & kAfterAutograd%s)" % (f.id, f.arguments and ", " + f.names or "")
     if f.result == "void":
@@ -142,9 +148,39 @@ def autograd_kernel(f, d):
             if kind == "result":
                 lines.append("    node_->%s_ = SavedVariable(%s, SavedVariable::kOutput);" % (name, target if expression == "result" else expression))
         lines.append("  }")
+    if forward:
+        lines += forward_results(f, d, target)
     if f.result != "void":
         lines.append("  return %s;" % target)
     return "\n".join(lines) + "\n}\n"
+
+
+def forward_inputs(f, d, before):
+    """Tangents and primals that the formulas name. Of a tensor that is written the primal is taken before."""
+    tangents, primals = [], []
+    for a in d.inputs:
+        used = [kind for kind in "tp" if any(re.search(r"\b%s_%s\b" % (a.name, kind), text) for text in d.forward.values())]
+        written = f.inplace and a.name == "self"
+        if "p" in used and before and written:
+            primals.append("  Tensor self_p;\n  if (tangents_) self_p = ops::clone::call(primal_of(self), {});")
+        if "p" in used and not before and not written:
+            primals.append("    const auto %s_p = primal_of(%s);" % (a.name, a.name))
+        if "t" in used and not before:
+            tangents.append("    const Tensor %s_t = tangent_or_zeros(%s);" % (a.name, a.name))
+    return tangents + primals
+
+
+def forward_results(f, d, target):
+    if not d.forward:
+        return ['  if (tangents_) no_forward_derivative("%s");' % f.base]
+    lines = ["  if (tangents_) {"] + forward_inputs(f, d, before=False)
+    names = d.function.result_names
+    if f.inplace:
+        lines.append("    [[maybe_unused]] const Tensor& result = self;")
+    for name, formula in d.forward.items():
+        to = target if len(names) == 1 or f.inplace else "std::get<%d>(result)" % names.index(name)
+        lines.append("    set_tangent(%s, %s%s);" % (to, formula, ", true" if f.inplace else ""))
+    return lines + ["  }"]
 
 
 def in_place_or_view(functions):

@@ -1,6 +1,6 @@
-"""Writes the C++ that follows from native_functions.yaml and derivatives.yaml.
+"""Writes the C++ that follows from native_functions.yaml, derivatives.yaml and batch_rules.yaml.
 
-    generate.py NATIVE DERIVATIVES OUT_FOLDER
+    generate.py NATIVE DERIVATIVES BATCH_RULES OUT_FOLDER
 """
 import os
 import sys
@@ -93,7 +93,33 @@ def backend_select(functions):
     return "".join(out) + "}\n}  // namespace peel::core\n"
 
 
-def kernels(functions):
+def batching(functions, rules):
+    """How vmap takes operators, where that is no decomposition."""
+    by_name = {f.full: f for f in functions}
+    out = [TOP + '#include "core/functorch/rules.h"\n#include "core/ops/load.h"\n\nnamespace peel::core {\n\n'
+           "void register_batch_rules(Library& at_batched, Library& at_vmap_mode) {\n  using namespace functorch;\n"]
+    for name, rule, words, at in rules:
+        if name not in by_name:
+            raise SystemExit("batch_rules.yaml: no such operator: %s" % name)
+        names = [a.name for a in by_name[name].arguments]
+        numbers = ", ".join(w if w.isdigit() else str(names.index(w)) for w in words)
+        if rule != "decompose":
+            library, make = ("at_batched", "batched_kernel") if at == "FuncTorchBatched" else ("at_vmap_mode", "vmap_mode_kernel")
+            out.append('  %s.impl("%s", %s(&rules::%s%s));\n' % (library, name, make, rule, ", {%s}" % numbers if numbers else ""))
+    out.append("  register_batch_decompositions(at_batched);\n}\n\n}  // namespace peel::core\n")
+    return "".join(out)
+
+
+def decomposed(functions, rules):
+    """{key: operators that are their composite kernel there too}"""
+    by_name, out = {f.full: f for f in functions}, {}
+    for name, rule, _, at in rules:
+        if rule == "decompose":
+            out.setdefault("FuncTorchBatchedDecomposition" if at == "FuncTorchBatched" else at, []).append(by_name[name])
+    return out
+
+
+def kernels(functions, rules):
     """Declarations of what kernels/ has to define, and their registration."""
     header, seen = [TOP + '#pragma once\n#include "core/ops/types.h"\n\nnamespace peel::kernels {\nusing namespace core;\n'], set()
     keys = {}
@@ -106,6 +132,8 @@ def kernels(functions):
     header.append("}  // namespace peel::kernels\n")
     out = [TOP + '#include "core/dispatch/library.h"\n#include "core/ops/load.h"\n#include "ops_generated/kernels.h"\n\nnamespace peel::core {\n\n'
            "void register_kernels(std::vector<Library>* libraries) {\n"]
+    for key, chosen in decomposed(functions, rules).items():
+        keys[key] = [(f, f.dispatch.get("CompositeImplicitAutograd") or next(iter(f.dispatch.values()))) for f in chosen]
     for key, implementations in keys.items():
         out.append('  {\n    Library& m = libraries->emplace_back(Library::Kind::kImpl, "aten", DispatchKey::%s, __FILE__, __LINE__);\n' % key)
         out += ['    m.impl("%s", kernel_of(static_cast<%s (*)(%s)>(&kernels::%s)));\n' % (f.full, f.result, f.types, name) for f, name in implementations]
@@ -153,15 +181,17 @@ def forms(functions):
 
 
 def main():
-    native, derivatives, out = sys.argv[1:4]
+    native, derivatives, batch_rules, out = sys.argv[1:5]
     functions, table = schema.load(native, derivatives)
+    rules = schema.batch_rules(batch_rules)
     files = {}
     files["ops.h"], parts, files["define.cpp"] = entry_points(functions)
     files.update(("ops_%d.cpp" % i, text) for i, text in enumerate(parts))
     files["autocast.cpp"] = autocast(functions)
     files["lazy_bits.cpp"] = lazy_bits(functions)
     files["call.h"] = callable_by_name(functions)
-    files["kernels.h"], files["register_kernels.cpp"] = kernels(functions)
+    files["kernels.h"], files["register_kernels.cpp"] = kernels(functions, rules)
+    files["batching.cpp"] = batching(functions, rules)
     files["forms.cpp"] = forms(functions)
     files["backend_select.cpp"] = backend_select(functions)
     files["nodes.h"], files["nodes.cpp"] = autograd_kernels.nodes(table)

@@ -13,6 +13,10 @@ void register_negative_fallthroughs(Library& impl);
 void register_autocast(Library& impl);
 void register_autograd(Library& impl);
 void register_in_place_or_view(Library& impl);
+/// Kernels at ADInplaceOrView that are written by hand.
+void register_forward_mode_views(Library& impl);
+/// vmap's rules, at FuncTorchBatched and FuncTorchVmapMode.
+void register_batch_rules(Library& at_batched, Library& at_vmap_mode);
 /// One library a key; defined beside the kernels.
 void register_kernels(std::vector<Library>*);
 

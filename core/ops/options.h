@@ -10,7 +10,7 @@ inline DispatchKeySet chosen_backend(const std::optional<ScalarType>&, const std
   constexpr uint8_t kMeta = 14;
   const bool from_tensors = !device && given.highest_backend() != BackendComponent::InvalidBit;
   const bool meta = from_tensors ? given.has(DispatchKey::Meta) : device && device->type == kMeta;
-  return meta ? DispatchKey::Meta : DispatchKey::CPU;
+  return DispatchKeySet(meta ? DispatchKey::Meta : DispatchKey::CPU) | (given & kBackendFunctionalities);
 }
 
 }  // namespace peel::core

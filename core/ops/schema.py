@@ -120,10 +120,11 @@ class Function:
             self.dispatch = {entry.get("at", "CompositeImplicitAutograd"): self.id}
         self.implicit = "CompositeImplicitAutograd" in self.dispatch
         # A person writes these: the kernel stands in core/autograd under the operator's name.
-        self.manual = entry.get("autograd") == "manual"
+        autograd = entry.get("autograd", "").split(", ")
+        self.manual = "manual" in autograd
         self.autocast = entry.get("autocast")
         self.lazy = [word for word in entry.get("lazy", "").split(", ") if word]
-        self.has_view_kernel = entry.get("autograd") == "view" or not self.implicit and entry.get("autograd") != "no_view"
+        self.has_view_kernel = "view" in autograd or not self.implicit and "no_view" not in autograd
 
     @property
     def written(self):
@@ -202,10 +203,24 @@ class Derivative:
             together, formula = given[a.name]
             if together[0] == a.name:
                 self.formulas.append(([order.index(n) for n in together], *self._keep(formula)))
+        # Of forward-mode AD: result -> formula over the tangents (`self_t`) and primals (`self_p`) of the arguments.
+        self.forward = {name: self._forward(entry[name], given) for name in self.function.result_names if name in entry}
         # Every output has a gradient only where a formula says so.
         self.all_outputs = any(re.search(r"\bgrads\b", formula) for _, formula, _ in self.formulas)
         words = "".join(w[0].upper() + w[1:] for w in re.sub(r"(?<=\d)([a-z])", r"_\1", re.sub("_forward$", "", self.function.base.strip("_"))).split("_"))
         self.name = words + "Backward"  # numbered later
+
+    def _forward(self, formula, given):
+        if formula == "auto_linear":
+            names = {a.name for a in self.inputs}
+            return "ops::%s::call(%s)" % (self.function.id, ", ".join(a.name + "_t" if a.name in names and not a.list else a.name for a in self.function.arguments))
+        if formula == "auto_element_wise":  # the tangent goes through what backward multiplies the gradient with
+            name = self.inputs[0].name
+            formula = re.sub(r"\bgrad\b", name + "_t", given[name][1])
+            formula = re.sub(r"\b%s\b(?!_|\.(?:%s)\()" % (name, "|".join(ATTRIBUTES)), name + "_p", formula)
+        for name in self.function.result_names:
+            formula = re.sub(r"\b%s\b(?!_)" % name, "std::get<%d>(result)" % self.function.result_names.index(name) if len(self.function.result_names) > 1 else name, formula)
+        return formula
 
     def _keep(self, formula):
         used = []
@@ -243,3 +258,13 @@ def load(native, derivatives):
         d.name += str(number)
         table[d.function.full] = d
     return functions, table
+
+
+def batch_rules(path):
+    """[(operator, kind, words in its brackets, dispatch key)]"""
+    out = []
+    for e in entries(path):
+        for one in split(e["of"]):
+            name, _, words = one.partition("(")
+            out.append((name, e["rule"], split(words.rstrip(")")), e.get("at", "FuncTorchBatched")))
+    return out

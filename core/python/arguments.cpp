@@ -480,7 +480,8 @@ void bind_operators(nb::module_& m) {
       tensor_base().attr(name) = nb::cpp_function([function](nb::handle self, nb::args a, nb::kwargs k) { return function->call(self, std::move(a), std::move(k)); },
                                                   nb::name(name), nb::is_method());
     } else {
-      modules.at(key.first).attr(name) = nb::cpp_function([function](nb::args a, nb::kwargs k) { return function->call({}, std::move(a), std::move(k)); }, nb::name(name));
+      const nb::object& home = modules.at(key.first);
+      home.attr(name) = nb::cpp_function([function](nb::args a, nb::kwargs k) { return function->call({}, std::move(a), std::move(k)); }, nb::name(name), nb::scope(home));
     }
   }
 }

@@ -8,6 +8,7 @@
 #include "core/autograd/anomaly.h"
 #include "core/autograd/engine.h"
 #include "core/autograd/fallback.h"
+#include "core/autograd/forward.h"
 #include "core/dispatch/error.h"
 #include "core/python/tensor_object.h"
 #include "core/python/values.h"
@@ -95,6 +96,10 @@ std::string python_traceback() {
 void bind_autograd(nb::module_& m) {
   m.def("is_grad_enabled", [] { return grad_state.grad_mode; });
   m.def("_set_grad_enabled", [](bool on) { grad_state.grad_mode = on; });
+  m.def("_is_fwd_grad_enabled", [] { return grad_state.forward_grad_mode; });
+  m.def("_set_fwd_grad_enabled", [](bool on) { grad_state.forward_grad_mode = on; });
+  m.def("_enter_dual_level", &enter_dual_level);
+  m.def("_exit_dual_level", &exit_dual_level, nb::arg("level"));
   m.def("is_inference_mode_enabled", [] { return grad_state.inference_mode; });
   bind_guard<InferenceGuard, bool>(m, "_InferenceMode");
   bind_guard<KeyGuard<BelowAutograd>>(m, "_AutoDispatchBelowAutograd");

@@ -14,6 +14,8 @@ void bind_graph(nanobind::module_&);
 void bind_function(nanobind::module_&);
 /// As stock names it: nodes that no formula made have their C++ name.
 std::string node_name(const Node&);
+/// torch._C._functorch: the levels of torch.func.
+void bind_functorch(nanobind::module_&);
 /// `grad_fn`; None for no node.
 nanobind::object node_object(Ref<Node>);
 

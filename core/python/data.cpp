@@ -247,7 +247,10 @@ void bind_data(nb::module_& m) {
   m.def("tensor", &new_tensor, nb::arg("data").none(), nb::kw_only(), nb::arg("dtype") = nb::none(), nb::arg("device") = nb::none(), nb::arg("requires_grad") = false,
         nb::arg("pin_memory") = false);
   m.def("_as_tensor", &as_tensor, nb::arg("data"), nb::arg("dtype").none(), nb::arg("device").none());
-  m.def("_values", &to_list, "Nested lists of a tensor's numbers, without a call of an operator.");
+  m.def("_values", [](const Tensor& t) {
+    require_memory(t);
+    return to_list(t);
+  }, "Nested lists of a tensor's numbers, without a call of an operator.");
   m.def("_from_data", [](nb::handle data, const DType& type) { return lifted(from_data(data, type.type)); });
 }
 

@@ -56,6 +56,7 @@ void bind(nb::module_& m) {
   bind_graph(m);
   bind_autograd(m);
   bind_function(m);
+  bind_functorch(m);
   bind_library(m);
   bind_python_dispatch(m);
   bind_memory(m);

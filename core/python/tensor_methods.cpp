@@ -9,6 +9,7 @@
 
 #include "core/autograd/history.h"
 #include "core/dispatch/error.h"
+#include "core/functorch/layers.h"
 #include "core/python/autograd.h"
 #include "core/python/call_by_name.h"
 #include "core/python/tensor_object.h"
@@ -201,7 +202,10 @@ void bind_questions() {
   for (const char* name : {"numel", "nelement"}) method(name, [](const Tensor& t) { return t.numel(); });
   method("storage_offset", [](const Tensor& t) { return t.storage_offset(); });
   method("element_size", [](const Tensor& t) { return element_size(t.dtype()); });
-  method("data_ptr", [](const Tensor& t) { return reinterpret_cast<uintptr_t>(t.data()); });
+  method("data_ptr", [](const Tensor& t) {
+    require_memory(t);
+    return reinterpret_cast<uintptr_t>(t.data());
+  });
   method("is_inference", [](const Tensor& t) { return t.is_inference(); });
   method("is_floating_point", [](const Tensor& t) { return is_floating(t.dtype()); });
   method("is_complex", [](const Tensor& t) { return is_complex(t.dtype()); });
@@ -219,6 +223,7 @@ void bind_tensor_methods(nb::module_& m) {
   bind_attributes();
   bind_questions();
   method("requires_grad_", [](nb::handle self, bool on) {
+    functorch::check_may_require_grad("requires_grad_");
     set_requires(tensor_of(self), on);
     return nb::borrow(self);
   }, nb::arg("requires_grad") = true);

@@ -2,6 +2,8 @@
 
 #include <unordered_map>
 
+#include "core/dispatch/error.h"
+
 namespace peel::core::python {
 namespace {
 
@@ -56,6 +58,10 @@ void set_tensor_class(nb::handle type) {
 
 bool is_tensor(nb::handle h) { return PyObject_TypeCheck(h.ptr(), base_type); }
 const Tensor& tensor_of(nb::handle h) { return reinterpret_cast<Object*>(h.ptr())->tensor; }
+
+void require_memory(const Tensor& t) {
+  if (t.impl().wraps) throw Error("Cannot access data pointer of Tensor that doesn't have storage");
+}
 
 nb::object wrap(const Tensor& t) {
   if (!t.defined()) return nb::none();

@@ -18,6 +18,8 @@ void set_tensor_class(nb::handle);
 bool is_tensor(nb::handle);
 /// Of an object for which is_tensor holds.
 const Tensor& tensor_of(nb::handle);
+/// Error for a tensor that stands for another one inside of a transform: Python can't look at its memory.
+void require_memory(const Tensor&);
 /// The object of this tensor, None for an undefined one.
 nb::object wrap(const Tensor&);
 /// A new object of a class that derives from TensorBase, for a tensor that has none yet.

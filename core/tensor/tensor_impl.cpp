@@ -53,6 +53,7 @@ Ref<TensorImpl> TensorImpl::detached(Ref<VersionCounter> counter) const {
   Ref<TensorImpl> out = make_ref<TensorImpl>(View(), *this, sizes, strides, offset);
   if (!is_inference()) out->version = std::move(counter);
   out->wrapped_number = wrapped_number;
+  if (wraps) out->wraps = wraps->copy();
   return out;
 }
 

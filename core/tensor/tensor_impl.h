@@ -21,6 +21,12 @@ struct AutogradMeta {
   virtual void set_requires_grad(bool) = 0;
 };
 
+/// core/functorch's part: the tensor stands for another one while a transform runs. Shape and storage are then taken from that one.
+struct Wrapping {
+  virtual ~Wrapping() = default;
+  virtual std::unique_ptr<Wrapping> copy() const = 0;
+};
+
 struct TensorImpl final : KeyedObject {
   /// A new tensor: to the backend's keys come its autocast key and, outside inference mode, its autograd keys.
   /// requires_grad has no part in it.
@@ -48,6 +54,7 @@ struct TensorImpl final : KeyedObject {
   bool wrapped_number = false;  // a Python number that became a tensor: weak in type promotion
   Ref<VersionCounter> version;
   std::unique_ptr<AutogradMeta> autograd;
+  std::unique_ptr<Wrapping> wraps;
   mutable uint64_t recorded_as = 0;  // a recorder's, which tells apart what has lived at one address; 0 = none looked
 };
 

@@ -81,6 +81,9 @@ bool is_nonzero(const Tensor& self) {
   return v.to_complex() != 0.0;
 }
 bool is_same_size(const Tensor& self, const Tensor& other) { return std::ranges::equal(self.sizes(), other.sizes()); }
+bool has_same_storage_numel(const Tensor& self, const Tensor& other) {
+  return self.impl().storage->bytes() / element_size(self.dtype()) == other.impl().storage->bytes() / element_size(other.dtype());
+}
 Tensor isclose(const Tensor& self, const Tensor& other, double rtol, double atol, bool equal_nan) {
   if (self.dtype() != other.dtype()) {
     throw Error(std::string(to_string(self.dtype())) + " did not match " + to_string(other.dtype()));

@@ -306,6 +306,17 @@ Tensor& squeeze_(Tensor& self) {
   }
   return ops::as_strided_::call(self, sizes, strides);
 }
+Tensor& squeeze_(Tensor& self, Sizes dims) {
+  std::vector<bool> goes(self.sizes().size() + 1);
+  for (const int64_t d : dims) goes[wrapped_dim(d, self)] = true;
+  SizeVector sizes, strides;
+  for (size_t d = 0; d < self.sizes().size(); ++d) {
+    if (goes[d] && self.sizes()[d] == 1) continue;
+    sizes.push_back(self.sizes()[d]);
+    strides.push_back(self.strides()[d]);
+  }
+  return ops::as_strided_::call(self, sizes, strides);
+}
 Tensor& t_(Tensor& self) {
   if (self.dim() > 2) throw Error("t_() expects a tensor with <= 2 dimensions, but self is " + std::to_string(self.dim()) + "D");
   return ops::transpose_::call(self, 0, self.dim() < 2 ? 0 : 1);

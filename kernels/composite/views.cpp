@@ -79,7 +79,9 @@ Tensor reshape_alias(const Tensor& self, Sizes size, Sizes stride) { return view
 Tensor reshape(const Tensor& self, Sizes shape) {
   if (self.is_contiguous()) return ops::view::call(self, shape);
   const SizeVector s = infer_size(shape, self.numel());
-  if (const auto strides = view_strides(self.sizes(), self.strides(), s)) return ops::_reshape_alias::call(self, s, *strides);
+  if (const auto strides = view_strides(self.sizes(), self.strides(), s)) {
+    return self.impl().wraps ? ops::view::call(self, s) : ops::_reshape_alias::call(self, s, *strides);  // of a transform's tensor the strides say less
+  }
   return ops::_unsafe_view::call(ops::clone::call(self, MemoryFormat::Contiguous), s);
 }
 Tensor detach(const Tensor& self) {

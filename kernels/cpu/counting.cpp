@@ -32,7 +32,8 @@ size_t middle_of(const T* row, size_t n, std::vector<size_t>* order, bool withou
 
 }  // namespace
 
-Tensor bincount(const Tensor& self, const std::optional<Tensor>& weights, int64_t minlength) {
+Tensor bincount(const Tensor& given, const std::optional<Tensor>& weights, int64_t minlength) {
+  const Tensor self = given.dim() == 1 && !given.is_contiguous() ? ops::contiguous::call(given, MemoryFormat::Contiguous) : given;
   if (minlength < 0) throw Error("minlength should be >= 0");
   const bool weighed = weights && weights->defined();
   if (self.dim() == 1 && self.numel() == 0) return ops::zeros::call(SizeVector{minlength}, ScalarType::Long, Layout::Strided, self.device());

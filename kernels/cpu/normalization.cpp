@@ -8,6 +8,10 @@
 namespace peel::kernels {
 namespace {
 
+// As stock passes an optional tensor on, which shows in the call's keys.
+std::optional<Tensor> or_undefined(const std::optional<Tensor>& t) { return t ? t : Tensor(); }
+
+
 using Optional = std::optional<Tensor>;
 using Three = std::tuple<Tensor, Tensor, Tensor>;
 bool given(const Optional& t) { return t && t->defined(); }
@@ -138,8 +142,10 @@ Tensor group_norm(const Tensor& input, int64_t num_groups, const Optional& weigh
                 std::to_string(num_groups));
   }
   const Tensor x = made_contiguous(input);
+  const auto contiguous = [](const Optional& t) { return given(t) ? Optional(made_contiguous(*t)) : or_undefined(t); };
+  const Optional gamma = contiguous(weight), beta = contiguous(bias);
   const int64_t inner = x.numel() / std::max<int64_t>(n * c, 1);
-  return std::get<0>(ops::native_group_norm::call(x, weight, bias, n, c, inner, num_groups, eps));
+  return std::get<0>(ops::native_group_norm::call(x, gamma, beta, n, c, inner, num_groups, eps));
 }
 Three native_group_norm(const Tensor& input, const Optional& weight, const Optional& bias, int64_t N, int64_t C, int64_t HxW, int64_t group, double eps) {
   const Tensor x = made_contiguous(input);
@@ -192,7 +198,7 @@ Tensor batch_norm(const Tensor& input, const Optional& weight, const Optional& b
   if (training && input.dim() > 1 && input.numel() > 0 && input.numel() / input.size(1) == 1) {
     throw ValueError("Expected more than 1 value per channel when training, got input size " + to_text(input.sizes()));
   }
-  return std::get<0>(ops::_batch_norm_impl_index::call(input, weight, bias, running_mean, running_var, training, momentum, eps, cudnn_enabled));
+  return std::get<0>(ops::_batch_norm_impl_index::call(input, or_undefined(weight), or_undefined(bias), or_undefined(running_mean), or_undefined(running_var), training, momentum, eps, cudnn_enabled));
 }
 std::tuple<Tensor, Tensor, Tensor, Tensor, int64_t> _batch_norm_impl_index(const Tensor& input, const Optional& weight, const Optional& bias, const Optional& running_mean,
                                                                            const Optional& running_var, bool training, double momentum, double eps, bool) {

@@ -53,6 +53,7 @@ from ._legacy import CLASSES as _kinds  # noqa: E402
 from .storage import CLASSES as _storages, TypedStorage, UntypedStorage  # noqa: E402,F401
 from ._library import Tag  # noqa: E402,F401
 from . import _ops, _utils, amp, autograd, backends, compiler, cuda, distributions, fft, func, jit, library, linalg, nn, optim, random, serialization, special, testing, utils, version  # noqa: E402,F401
+from .func import vmap  # noqa: E402,F401
 from .amp import autocast, get_autocast_dtype, is_autocast_available, is_autocast_cpu_enabled, is_autocast_enabled  # noqa: E402,F401
 from .amp import GradScaler  # noqa: E402,F401
 from ._devices import OutOfMemoryError, accelerator, cpu, mps, mtia, xpu  # noqa: E402,F401

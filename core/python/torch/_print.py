@@ -140,7 +140,16 @@ def _contents(t, indent):
 
 def text(t):
     with no_grad(), _C._DisableFuncTorch():
-        return _text(t)
+        return _wrapper_text(t) if _C._functorch.is_functorch_wrapped_tensor(t) else _text(t)
+
+
+def _wrapper_text(t):
+    """Of a tensor inside of a transform: its level, and what it stands for."""
+    levels = _C._functorch
+    value = "".join("    " + line for line in repr(levels.get_unwrapped(t)).splitlines(True))
+    if levels.is_batchedtensor(t):
+        return "BatchedTensor(lvl=%d, bdim=%d, value=\n%s\n)" % (levels.maybe_get_level(t), levels.maybe_get_bdim(t), value)
+    return "GradTrackingTensor(lvl=%d, value=\n%s\n)" % (levels.maybe_get_level(t), value)
 
 
 def _text(t):

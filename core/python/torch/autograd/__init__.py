@@ -3,7 +3,7 @@ from .. import _C
 from .._missing import attribute, missing
 from . import modes as grad_mode
 from .modes import enable_grad, inference_mode, no_grad, set_grad_enabled  # noqa: F401
-from . import functional, graph, profiler, profiler_util  # noqa: F401
+from . import forward_ad, functional, graph, profiler, profiler_util  # noqa: F401
 from .function import Function  # noqa: F401
 from .gradcheck import gradcheck, gradgradcheck  # noqa: F401
 from .variable import Variable  # noqa: F401
@@ -46,23 +46,31 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, 
 
 def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=False, only_inputs=True, allow_unused=None, is_grads_batched=False,
          materialize_grads=False):
-    if is_grads_batched:
-        missing("autograd.grad(is_grads_batched=True)")
     outputs = [outputs] if isinstance(outputs, _C.TensorBase) else list(outputs)
     inputs = [inputs] if isinstance(inputs, _C.TensorBase) else list(inputs)
     if not all(isinstance(t, _C.TensorBase) for t in outputs + inputs):
         missing("autograd.grad(GradientEdge)")
     given = [grad_outputs] if isinstance(grad_outputs, _C.TensorBase) else list(grad_outputs) if grad_outputs is not None else [None] * len(outputs)
-    grads = _gradients(outputs, given)
+    run = _batched if is_grads_batched else _C._gradients
+    grads = given if is_grads_batched else _gradients(outputs, given)
     for i, g in enumerate(grads):
         if g is None:
             raise RuntimeError("element %d of tensors does not require grad and does not have a grad_fn" % i)
-    result = _in_span(_C._gradients, outputs, grads, inputs, create_graph if retain_graph is None else retain_graph, create_graph,
+    result = _in_span(run, outputs, grads, inputs, create_graph if retain_graph is None else retain_graph, create_graph,
                       materialize_grads if allow_unused is None else allow_unused)
     if materialize_grads:
         from .. import zeros_like
         result = [zeros_like(i, requires_grad=create_graph) if r is None else r for i, r in zip(inputs, result)]
     return tuple(result)
+
+
+def _batched(outputs, grads, inputs, *options):
+    """One run of backward for a batch of gradients, which their first dimension is."""
+    from .._functorch.vmap import vmap_increment_nesting
+    levels, size = _C._functorch, grads[0].size(0)
+    with vmap_increment_nesting(size, "error") as level:
+        found = _C._gradients(outputs, [levels._add_batch_dim(g, 0, level) for g in grads], inputs, *options)
+        return [None if g is None else levels._remove_batch_dim(g, level, size, 0) for g in found]
 
 
 def _in_span(run, *arguments):

@@ -47,20 +47,39 @@ class Function(FunctionCtx):
 
     vjp = backward
 
+    generate_vmap_rule = False
+
+    @staticmethod
+    def vmap(info, in_dims, *args):
+        raise NotImplementedError("To use autograd.Function with vmap, you must either override the vmap staticmethod or set generate_vmap_rule=True.")
+
     @classmethod
     def apply(cls, *args, **kwargs):
         if kwargs:
             raise TypeError("apply() takes no keyword arguments")
+        if _C._functorch.maybe_current_level() is None:
+            return cls._apply_once(*args)
+        if cls.setup_context is Function.setup_context:
+            raise RuntimeError("In order to use an autograd.Function with functorch transforms (vmap, grad, jvp, jacrev, ...), it must override the setup_context "
+                               "staticmethod. For more details, please see https://pytorch.org/docs/main/notes/extending.func.html")
+        from .._functorch.autograd_function import custom_function_call
+        return custom_function_call(cls, *args)
+
+    @classmethod
+    def _apply_once(cls, *args, _forward=None, _name=None):
+        """At one level of transforms, or outside of all."""
         ctx = FunctionCtx()
         ctx._backward = lambda *grads: (cls.backward if cls.backward is not Function.backward else cls.vjp)(ctx, *grads)
-        if cls.setup_context is Function.setup_context:
+        if _forward is not None:
+            forward = _forward
+        elif cls.setup_context is Function.setup_context:
             forward = cls.forward
         else:
             def forward(ctx, *args):
                 output = cls.forward(*args)
                 cls.setup_context(ctx, args, output)
                 return output
-        return _C._apply_function(cls.__name__ + "Backward", ctx, args, forward)
+        return _C._apply_function((_name or cls.__name__) + "Backward", ctx, args, forward)
 
 
 def once_differentiable(backward):

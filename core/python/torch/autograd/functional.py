@@ -37,19 +37,52 @@ def _unpacked(results, as_tuple):
     return results if as_tuple else results[0]
 
 
-def _refuse(strict, vectorize=False, strategy="reverse-mode"):
-    if strict or vectorize or strategy != "reverse-mode":
-        missing("torch.autograd.functional with strict, vectorize or a strategy")
+def _refuse(strict):
+    if strict:
+        missing("torch.autograd.functional with strict=True")
+
+
+def _by_tangents(func, inputs, vectorize):
+    from .._functorch.forward_transforms import jacfwd
+    if not vectorize:
+        raise NotImplementedError("Computing Jacobian using forward-AD or forward-over-reverse Hessian isonly implemented for `vectorize=True`.")
+    several, inputs = _tuple(inputs, "inputs", "jacobian")
+    rows = jacfwd(func, argnums=tuple(range(len(inputs))))(*inputs)
+    many = isinstance(rows[0], tuple)
+    rows = tuple(row if several else row[0] for row in (rows if many else (rows,)))
+    return rows if many else list(rows[0]) if several else rows[0]
+
+
+def _at_once(outputs, inputs, create_graph):
+    """All rows of the Jacobian by one run of backward over a batch of gradients."""
+    from . import grad
+    from .._functorch.eager_transforms import basis_in_chunks
+    numels = tuple(out.numel() for out in outputs)
+    basis = next(basis_in_chunks(outputs, numels))
+    chosen = [(out.reshape(-1), b.reshape(sum(numels), -1)) for out, b in zip(outputs, basis) if out.requires_grad]
+    found = [None] * len(inputs)
+    if chosen:
+        found = grad([out for out, _ in chosen], inputs, [b for _, b in chosen], allow_unused=True, create_graph=create_graph, is_grads_batched=True)
+    all = [_C._VariableFunctions.zeros_like(t).expand((sum(numels),) + t.shape) if g is None else g for g, t in zip(found, inputs)]
+    by_input = [[part.view(out.shape + t.shape) for part, out in zip(g.split(list(numels), dim=0), outputs)] for g, t in zip(all, inputs)]
+    return list(zip(*by_input))
 
 
 def jacobian(func, inputs, create_graph=False, strict=False, vectorize=False, strategy="reverse-mode"):
-    _refuse(strict, vectorize, strategy)
+    assert strategy in ("forward-mode", "reverse-mode"), ('Expected strategy to be either "forward-mode" or "reverse-mode". Hint: If your function has more outputs than inputs, '
+                                                          '"forward-mode" tends to be more performant. Otherwise, prefer to use "reverse-mode".')
+    _refuse(strict)
+    if strategy == "forward-mode":
+        if create_graph:
+            raise NotImplementedError('torch.autograd.functional.jacobian: `create_graph=True` and `strategy="forward-mode"` are not supported together (yet). Please either set '
+                                      '`create_graph=False` or `strategy="reverse-mode"`.')
+        return _by_tangents(func, inputs, vectorize)
     with enable_grad():
         several, inputs = _tuple(inputs, "inputs", "jacobian")
         inputs = _prepared(inputs, create_graph, True)
         many, outputs = _tuple(func(*inputs), "outputs of the user-provided function", "jacobian")
-        rows = []
-        for out in outputs:
+        rows = _at_once(outputs, inputs, create_graph) if vectorize else []
+        for out in () if vectorize else outputs:
             columns = [[] for _ in inputs]
             for j in range(out.nelement()):
                 grads = _grad((out.reshape(-1)[j],), inputs, retain_graph=True, create_graph=create_graph)
@@ -62,8 +95,9 @@ def jacobian(func, inputs, create_graph=False, strict=False, vectorize=False, st
 
 
 def hessian(func, inputs, create_graph=False, strict=False, vectorize=False, outer_jacobian_strategy="reverse-mode"):
-    _refuse(strict, vectorize, outer_jacobian_strategy)
+    _refuse(strict)
     several, inputs = _tuple(inputs, "inputs", "hessian")
+    by_tangents = outer_jacobian_strategy == "forward-mode"
 
     def single(*args):
         out = func(*args)
@@ -72,8 +106,11 @@ def hessian(func, inputs, create_graph=False, strict=False, vectorize=False, out
         return out.squeeze()
 
     def rows(*args):
-        return jacobian(single, args, create_graph=True)
-    result = jacobian(rows, inputs, create_graph=create_graph)
+        if by_tangents:
+            from .._functorch.eager_transforms import jacrev
+            return jacrev(single, argnums=tuple(range(len(args))))(*args)
+        return jacobian(single, args, create_graph=True, vectorize=vectorize)
+    result = jacobian(rows, inputs, create_graph=create_graph, vectorize=vectorize, strategy=outer_jacobian_strategy)
     return result if several else result[0][0]
 
 

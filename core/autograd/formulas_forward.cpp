@@ -1,0 +1,115 @@
+// Functions of derivatives.yaml for tangents.
+#include "core/autograd/formulas.h"
+#include "core/autograd/forward.h"
+
+namespace peel::core::formulas {
+namespace {
+
+Tensor sum_along(const Tensor& t, Sizes dims, bool keepdim) { return ops::sum_dim_IntList::call(t, dims, keepdim, {}); }
+
+int64_t counted(const Tensor& t, const std::optional<Sizes>& dim) {
+  if (!dim || dim->empty()) return t.numel();
+  int64_t n = 1;
+  for (const int64_t d : *dim) n *= t.size(d);
+  return n;
+}
+
+}  // namespace
+
+Tensor sum_of_products(const Tensor& a, const Tensor& b, const Tensor& c, const Tensor& d) {
+  const Tensor second = mul(c, d);
+  return add(mul(a, b), second);
+}
+
+Tensor logsumexp_tangent(const Tensor& self, const Tensor& tangent, Sizes dim, bool keepdim) {
+  const Tensor e = exp(sub(self, amax(real(self), dim, true)));
+  const Tensor total = sum_along(e, dim, keepdim);
+  Tensor out = sum_along(mul(e, tangent), dim, keepdim);
+  return div_(out, total);
+}
+
+Tensor reduced(const Tensor& t, int64_t reduction) { return reduction == 1 ? mean(t) : reduction == 2 ? sum(t) : t; }
+
+Tensor gathered(const Tensor& t, int64_t dim, const Tensor& indices, bool keepdim) {
+  if (keepdim) return gather(t, dim, indices);
+  return squeeze(gather(t, dim, unsqueeze(indices, dim)), dim);
+}
+
+Tensor extreme_tangent(const Tensor& self, const Tensor& tangent, const Tensor& result) {
+  const Tensor mask = to(eq(self, result), self.dtype());
+  return div(sum(mul(tangent, mask)), sum(mask));
+}
+
+Tensor extreme_dims_tangent(const Tensor& self, const Tensor& tangent, const Tensor& result, Sizes dim, bool keepdim) {
+  const Tensor kept = keepdim || dim.empty() ? result : unsqueeze_to(result, dim, self.sizes());
+  const Tensor mask = to(eq(self, kept), self.dtype());
+  if (dim.empty()) return div(sum(mul(tangent, mask)), sum(mask));
+  return div(sum_along(mul(tangent, mask), dim, keepdim), sum_along(mask, dim, keepdim));
+}
+
+Tensor var_tangent(const Tensor& tangent, const Tensor& self, const std::optional<Sizes>& dim, const std::optional<Scalar>& correction, bool keepdim) {
+  const double taken = correction ? correction->value.to_double() : 1.0;
+  const double n = static_cast<double>(counted(self, dim));
+  SizeVector dims;
+  if (dim && !dim->empty()) dims.assign(dim->begin(), dim->end());
+  else for (int64_t d = 0; d < self.dim(); ++d) dims.push_back(d);
+  const Tensor centred = sub(self, ops::mean_dim::call(self, Sizes(dims), true, {}));
+  return mul(sum_along(mul(tangent, centred), dims, keepdim), 2.0 / (n - taken));
+}
+
+Tensor vector_norm_tangent(const Tensor& self, const Tensor& tangent, const Scalar& ord, const Tensor& norm, const std::optional<Sizes>& dim, bool keepdim) {
+  const double p = ord.value.to_double();
+  SizeVector dims;
+  if (dim && !dim->empty()) dims.assign(dim->begin(), dim->end());
+  else for (int64_t d = 0; d < self.dim(); ++d) dims.push_back(d);
+  if (p == 1.0) return sum_along(mul(sgn(self), tangent), dims, keepdim);
+  if (p == 2.0) return masked_fill(div(sum_along(mul(self, tangent), dims, keepdim), norm), eq(norm, 0), 0);
+  const Tensor powers = mul(sgn(self), pow(abs(self), p - 1));
+  return masked_fill(div(sum_along(mul(powers, tangent), dims, keepdim), pow(norm, p - 1)), eq(norm, 0), 0);
+}
+
+Tensor cat_tangent(std::span<const Tensor> all, int64_t dim) {
+  std::vector<Tensor> tangents;
+  for (const Tensor& t : all) tangents.push_back(has_tangent(t) ? tangent_of(t) : zeros_like(t));
+  return cat(tangents, dim);
+}
+Tensor stack_tangent(std::span<const Tensor> all, int64_t dim) {
+  std::vector<Tensor> tangents;
+  for (const Tensor& t : all) tangents.push_back(has_tangent(t) ? tangent_of(t) : zeros_like(t));
+  return stack(tangents, dim);
+}
+
+Tensor convolution_tangent(const Dual& input, const Dual& weight, const Tensor& bias, Sizes stride, Sizes padding, Sizes dilation, bool transposed, Sizes output_padding,
+                           int64_t groups) {
+  const auto of = [&](const Tensor& x, const Tensor& w, const std::optional<Tensor>& b) {
+    return convolution(x, w, b, stride, padding, dilation, transposed, output_padding, groups);
+  };
+  const std::optional<Tensor> b = bias.defined() ? std::optional<Tensor>(bias) : std::nullopt;
+  return add(of(input.tangent, weight.primal, {}), of(input.primal, weight.tangent, b));
+}
+
+Tensor softmax_backward_tangent(const Tensor& grad, const Tensor& grad_t, const Tensor& output, const Tensor& output_t, int64_t dim) {
+  const int64_t dims[] = {dim};
+  const Tensor inner = sum_along(mul(grad, output), dims, true);
+  const Tensor inner_t = sum_along(add(mul(grad_t, output), mul(grad, output_t)), dims, true);
+  return add(mul(output_t, sub(grad, inner)), mul(output, sub(grad_t, inner_t)));
+}
+Tensor log_softmax_backward_tangent(const Tensor& grad, const Tensor& grad_t, const Tensor& output, const Tensor& output_t, int64_t dim) {
+  const int64_t dims[] = {dim};
+  const Tensor p = exp(output), total = sum_along(grad, dims, true), total_t = sum_along(grad_t, dims, true);
+  return sub(grad_t, mul(p, add(total_t, mul(output_t, total))));
+}
+
+Tensor layer_norm_tangent(const Dual& input, const Dual& weight, const Tensor& bias, const Tensor& mean, const Tensor& rstd, Sizes normalized_shape) {
+  SizeVector dims;
+  for (int64_t d = input.primal.dim() - static_cast<int64_t>(normalized_shape.size()); d < input.primal.dim(); ++d) dims.push_back(d);
+  const Tensor centred = sub(input.primal, mean), x = mul(centred, rstd);
+  const Tensor moved = sub(input.tangent, ops::mean_dim::call(input.tangent, Sizes(dims), true, {}));
+  const Tensor along = ops::mean_dim::call(mul(moved, x), Sizes(dims), true, {});
+  Tensor out = mul(sub(moved, mul(x, along)), rstd);
+  if (weight.primal.defined()) out = mul(out, weight.primal);
+  if (weight.tangent.defined()) out = add(out, mul(x, weight.tangent));
+  return bias.defined() ? add(out, bias) : out;
+}
+
+}  // namespace peel::core::formulas

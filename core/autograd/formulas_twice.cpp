@@ -1,0 +1,122 @@
+// Derivatives of operators that are themselves the backward of something.
+#include "core/autograd/formulas.h"
+
+namespace peel::core::formulas {
+namespace {
+
+enum Reduction : int64_t { kNone, kMean, kSum };
+
+Tensor shared(Tensor t, const Tensor& input, int64_t reduction) { return reduction == kMean ? div(t, input.numel()) : t; }
+
+// The derivative of a loss by its own gradient: what backward gives for a gradient of ones, weighed.
+template <class F>
+Tensor of_gradient(const Tensor& grad, const Tensor& grad_output, int64_t reduction, F backward) {
+  if (reduction == kNone) return backward(grad);
+  return sum(mul(backward(ones_like(grad_output)), grad));
+}
+
+}  // namespace
+
+Tensor mse_loss_twice(const Tensor& grad, const Tensor& input, int64_t reduction) { return shared(mul(grad, 2), input, reduction); }
+Tensor mse_loss_twice_grad_output(const Tensor& grad, const Tensor& grad_output, const Tensor& self, const Tensor& target, int64_t reduction) {
+  return of_gradient(grad, grad_output, reduction, [&](const Tensor& g) { return mse_loss_backward(g, self, target, reduction); });
+}
+Tensor smooth_l1_loss_twice(const Tensor& grad, const Tensor& self, const Tensor& target, int64_t reduction, double beta) {
+  const Tensor inside = ops::lt_Scalar::call(abs(sub(self, target)), beta);
+  return shared(div(mul(grad, type_as(inside, grad)), beta), self, reduction);
+}
+Tensor smooth_l1_loss_twice_grad_output(const Tensor& grad, const Tensor& grad_output, const Tensor& self, const Tensor& target, int64_t reduction, double beta) {
+  return of_gradient(grad, grad_output, reduction, [&](const Tensor& g) { return smooth_l1_loss_backward(g, self, target, reduction, beta); });
+}
+Tensor huber_loss_twice(const Tensor& grad, const Tensor& self, const Tensor& target, int64_t reduction, double delta) {
+  return shared(mul(grad, ops::lt_Scalar::call(abs(sub(self, target)), delta)), self, reduction);
+}
+Tensor huber_loss_twice_grad_output(const Tensor& grad, const Tensor& grad_output, const Tensor& self, const Tensor& target, int64_t reduction, double delta) {
+  return of_gradient(grad, grad_output, reduction, [&](const Tensor& g) { return huber_loss_backward(g, self, target, reduction, delta); });
+}
+
+Tensor max_pool_twice(const Tensor& grad, const Tensor& indices, int64_t dims) {
+  SizeVector shape(indices.sizes().begin(), indices.sizes().end() - dims);
+  shape.push_back(-1);
+  return view(gather(reshape(grad, shape), -1, view(indices, shape)), indices.sizes());
+}
+
+std::tuple<Tensor, Tensor, Tensor> convolution_twice(const std::vector<Tensor>& grads, const Tensor& grad_output, const Tensor& input, const Tensor& weight, Sizes stride,
+                                                     Sizes padding, Sizes dilation, bool transposed, Sizes output_padding, int64_t groups) {
+  const Tensor &of_input = grads[0], &of_weight = grads[1], &of_bias = grads[2];
+  const auto forward = [&](const Tensor& x, const Tensor& w) { return convolution(x, w, {}, stride, padding, dilation, transposed, output_padding, groups); };
+  const auto backward = [&](const Tensor& x, const Tensor& w, std::array<bool, 3> mask) {
+    return convolution_backward(grad_output, x, w, {}, stride, padding, dilation, transposed, output_padding, groups, mask);
+  };
+  Tensor out, g_input, g_weight;
+  const auto plus = [&out](Tensor t) { out = out.defined() ? add(out, t) : std::move(t); };
+  if (of_input.defined()) {
+    plus(forward(of_input, weight));
+    g_weight = std::get<1>(backward(of_input, weight, {false, true, false}));
+  }
+  if (of_weight.defined()) {
+    plus(forward(input, of_weight));
+    g_input = std::get<0>(backward(input, of_weight, {true, false, false}));
+  }
+  if (of_bias.defined()) {
+    SizeVector shape(grad_output.sizes().size(), 1);
+    shape[1] = of_bias.numel();
+    plus(expand(view(of_bias, shape), grad_output.sizes()));
+  }
+  return {out, g_input, g_weight};
+}
+
+Tensor embedding_twice(const Tensor& grad, const Tensor& indices, int64_t padding_idx) {
+  Tensor out = index_select(grad, 0, reshape(indices, SizeVector{-1}));
+  SizeVector shape(indices.sizes().begin(), indices.sizes().end());
+  shape.push_back(-1);
+  if (padding_idx >= 0) out = masked_fill(out, unsqueeze(eq(reshape(indices, SizeVector{-1}), padding_idx), -1), 0);
+  return view(out, shape);
+}
+
+Tensor log_sigmoid_twice(const Tensor& grad, const Tensor& self) {
+  const Tensor z = sigmoid(self);
+  return mul(mul(grad, sub(z, 1)), z);
+}
+Tensor softplus_twice(const Tensor& grad, const Tensor& self, const Scalar& beta, const Scalar& threshold) {
+  const Tensor x = mul(self, beta);
+  return mul(mul(sigmoid_backward(grad, sigmoid(x)), ops::lt_Scalar::call(x, threshold)), beta);
+}
+Tensor elu_twice(const Tensor& grad, const Tensor& grad_output, const Scalar& alpha, const Scalar& scale, const Scalar& input_scale, bool is_result, const Tensor& x) {
+  const double in = input_scale.value.to_double(), out = scale.value.to_double(), a = alpha.value.to_double();
+  const Tensor slope = is_result ? (in * in == in ? mul(grad, in) : mul(grad, in)) : mul(exp(mul(x, in)), grad);
+  const double factor = is_result ? in : in * in * a * out;
+  const Tensor below = mul(mul(slope, grad_output), factor);
+  return where(ops::lt_Scalar::call(x, 0), below, zeros_like(below));
+}
+Tensor hardswish_twice(const Tensor& grad, const Tensor& grad_output, const Tensor& self) {
+  const Tensor inside = logical_and(ops::gt_Scalar::call(self, -3.0), ops::lt_Scalar::call(self, 3.0));
+  const Tensor value = div(mul(grad, grad_output), 3.0);
+  return where(inside, value, zeros_like(value));
+}
+
+namespace {
+
+Tensor weighed(Tensor t, const std::optional<Tensor>& weight) { return weight && weight->defined() ? mul(t, *weight) : t; }
+// Of p in -t log p - (1 - t) log (1 - p): (p - t) / (p (1 - p)).
+Tensor entropy_slope(const Tensor& self, const Tensor& target) {
+  return div(sub(self, target), clamp_min(mul(self, number_minus(1, self)), 1e-12));
+}
+
+}  // namespace
+
+Tensor binary_cross_entropy_twice_grad_output(const Tensor& grad, const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight, int64_t reduction) {
+  const Tensor all = mul(weighed(entropy_slope(self, target), weight), grad);
+  return reduction == kNone ? all : reduction == kMean ? mean(all) : sum(all);
+}
+Tensor binary_cross_entropy_twice(const Tensor& grad_output, const Tensor& grad, const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight, int64_t reduction) {
+  const Tensor room = clamp_min(mul(self, number_minus(1, self)), 1e-12);
+  const Tensor top = add(sub(mul(self, self), mul(mul(self, target), 2)), target);  // (p^2 - 2 p t + t) / (p (1 - p))^2
+  return shared(mul(mul(weighed(div(top, mul(room, room)), weight), grad), grad_output), self, reduction);
+}
+Tensor binary_cross_entropy_twice_target(const Tensor& grad_output, const Tensor& grad, const Tensor& self, const std::optional<Tensor>& weight, int64_t reduction) {
+  const Tensor room = clamp_min(mul(self, number_minus(1, self)), 1e-12);
+  return shared(mul(weighed(div(neg(grad_output), room), weight), grad), self, reduction);
+}
+
+}  // namespace peel::core::formulas
