@@ -152,8 +152,7 @@ Tensor _fft_c2r(const Tensor& self, Sizes dim, int64_t normalization, int64_t la
   shape[last] = last_dim_size;
   if (dims.size() > 1) {  // the others first, as complex numbers
     const SizeVector others(dims.begin(), dims.end() - 1);
-    const Tensor turned = ops::_fft_c2c::call(self, others, normalization, false);
-    return ops::_fft_c2r::call(turned, SizeVector{dims.back()}, normalization, last_dim_size);
+    return _fft_c2r(_fft_c2c(self, others, normalization, false), SizeVector{dims.back()}, normalization, last_dim_size);
   }
   const Tensor out = made(self, dims, shape, value_type_of(self.dtype()));
   const Spectrum half = read(self);
@@ -202,11 +201,16 @@ Tensor one_dimension(const Tensor& self, std::optional<int64_t> n, int64_t dim, 
   const Tensor out = ops::_fft_r2c::call(in, SizeVector{wrap_dimension(dim, in.dim())}, by, false);
   return forward ? out : ops::conj::call(out);
 }
+// The last ones where only sizes are given; without both all.
+SizeVector chosen_dims(const Tensor& in, const std::optional<Sizes>& s, const std::optional<Sizes>& dim) {
+  if (dim) return wrapped(*dim, in);
+  SizeVector dims;
+  for (int64_t d = s ? in.dim() - static_cast<int64_t>(s->size()) : 0; d < in.dim(); ++d) dims.push_back(d);
+  return dims;
+}
 Tensor many_dimensions(const Tensor& self, std::optional<Sizes> s, std::optional<Sizes> dim, const Word& norm, bool forward) {
   Tensor in = complexed(floating(self));
-  SizeVector dims;
-  if (dim) dims = wrapped(*dim, in);
-  for (int64_t d = s && !dim ? in.dim() - static_cast<int64_t>(s->size()) : 0; !dim && d < in.dim(); ++d) dims.push_back(d);
+  const SizeVector dims = chosen_dims(in, s, dim);
   for (size_t i = 0; s && i < s->size(); ++i) in = resized(in, dims[i], (*s)[i] == -1 ? std::optional<int64_t>() : (*s)[i]);
   return ops::_fft_c2c::call(in, dims, norm_of(norm, forward), forward);
 }
@@ -232,11 +236,40 @@ Tensor fft_fftn(const Tensor& self, std::optional<Sizes> s, std::optional<Sizes>
 Tensor fft_ifftn(const Tensor& self, std::optional<Sizes> s, std::optional<Sizes> dim, Word norm) { return many_dimensions(self, s, dim, norm, false); }
 Tensor fft_fft2(const Tensor& self, std::optional<Sizes> s, Sizes dim, Word norm) { return many_dimensions(self, s, dim, norm, true); }
 Tensor fft_ifft2(const Tensor& self, std::optional<Sizes> s, Sizes dim, Word norm) { return many_dimensions(self, s, dim, norm, false); }
-Tensor fft_rfft2(const Tensor& self, std::optional<Sizes> s, Sizes dim, Word norm) {
+Tensor fft_rfftn(const Tensor& self, std::optional<Sizes> s, std::optional<Sizes> dim, Word norm) {
+  if (is_complex(self.dtype())) throw Error(std::string("rfftn expects a real-valued input tensor, but got ") + to_string(self.dtype()));
   Tensor in = floating(self);
-  const SizeVector dims = wrapped(dim, in);
-  for (size_t i = 0; s && i < s->size(); ++i) in = resized(in, dims[i], (*s)[i]);
+  const SizeVector dims = chosen_dims(in, s, dim);
+  if (dims.empty()) throw Error("rfftn must transform at least one axis");
+  for (size_t i = 0; s && i < s->size(); ++i) in = resized(in, dims[i], (*s)[i] == -1 ? std::optional<int64_t>() : (*s)[i]);
   return ops::_fft_r2c::call(in, dims, norm_of(norm, true), true);
+}
+Tensor fft_rfft2(const Tensor& self, std::optional<Sizes> s, Sizes dim, Word norm) { return fft_rfftn(self, s, dim, norm); }
+Tensor fft_irfftn(const Tensor& self, std::optional<Sizes> s, std::optional<Sizes> dim, Word norm) {
+  Tensor in = complexed(floating(self));
+  const SizeVector dims = chosen_dims(in, s, dim);
+  if (dims.empty()) throw Error("irfftn must transform at least one axis");
+  const int64_t size = s && s->back() != -1 ? s->back() : 2 * (in.size(dims.back()) - 1);
+  if (size < 1) throw Error("Invalid number of data points (" + std::to_string(size) + ") specified");
+  for (size_t i = 0; s && i < s->size(); ++i) {
+    const bool last = i + 1 == s->size();
+    in = resized(in, dims[i], (*s)[i] == -1 ? std::optional<int64_t>() : last ? size / 2 + 1 : (*s)[i]);
+  }
+  return ops::_fft_c2r::call(in, dims, norm_of(norm, false), size);
+}
+Tensor fft_irfft2(const Tensor& self, std::optional<Sizes> s, Sizes dim, Word norm) { return fft_irfftn(self, s, dim, norm); }
+Tensor fft_hfft(const Tensor& self, std::optional<int64_t> n, int64_t dim, Word norm) {
+  Tensor in = complexed(floating(self));
+  const int64_t size = n.value_or(2 * (in.size(dim) - 1));
+  if (size < 1) throw Error("Invalid number of data points (" + std::to_string(size) + ") specified");
+  if (n) in = resized(in, dim, size / 2 + 1);
+  return ops::_fft_c2r::call(ops::conj::call(in), SizeVector{wrap_dimension(dim, in.dim())}, norm_of(norm, true), size);
+}
+Tensor fft_ihfft(const Tensor& self, std::optional<int64_t> n, int64_t dim, Word norm) {
+  if (is_complex(self.dtype())) throw Error(std::string("ihfft expects a real input tensor, but got ") + to_string(self.dtype()));
+  const Tensor in = resized(floating(self), dim, n);
+  need_points(in, dim);
+  return ops::conj::call(ops::_fft_r2c::call(in, SizeVector{wrap_dimension(dim, in.dim())}, norm_of(norm, false), true));
 }
 
 namespace {

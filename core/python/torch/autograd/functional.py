@@ -23,7 +23,7 @@ def _finished(results, create_graph):
 def _grad(outputs, inputs, grad_outputs=None, create_graph=False, retain_graph=None):
     from . import grad
     grad_outputs = grad_outputs or (None,) * len(outputs)
-    chosen = [(o, g) for o, g in zip(outputs, grad_outputs) if o.requires_grad]
+    chosen = [(o, g) for o, g in zip(outputs, grad_outputs) if o is not None and o.requires_grad]
     if not chosen:
         return (None,) * len(inputs)
     return grad([o for o, _ in chosen], inputs, [g for _, g in chosen], allow_unused=True, create_graph=create_graph, retain_graph=retain_graph)
@@ -145,6 +145,41 @@ def jvp(func, inputs, v=None, create_graph=False, strict=False):
         pairs = [(g, one) for g, one in zip(first, v or (None,) * len(first)) if g is not None]
         grads = _filled(_grad([g for g, _ in pairs], weights, tuple(one for _, one in pairs), create_graph=create_graph), outputs)
     return _unpacked(_finished(outputs, create_graph), many), _unpacked(_finished(grads, create_graph), many)
+
+
+def _scalar_products(name, func, inputs, v, create_graph, product):
+    """A scalar function's value, and its Hessian times a vector, which `product(gradient, inputs, v)` gives."""
+    with enable_grad():
+        several, inputs = _tuple(inputs, "inputs", name)
+        inputs = _prepared(inputs, create_graph, True)
+        if v is not None:
+            v = _prepared(_tuple(v, "v", name)[1], create_graph, False)
+        elif len(inputs) != 1 or inputs[0].nelement() != 1:
+            raise RuntimeError("The vector v can only be None if the input to the user-provided function is a single Tensor with a single element.")
+        many, outputs = _tuple(func(*inputs), "outputs of the user-provided function", name)
+        if many:
+            raise RuntimeError("The function given to %s should return a single Tensor" % name)
+        if outputs[0].nelement() != 1:
+            raise RuntimeError("The Tensor returned by the function given to %s should contain a single element" % name)
+        left, right, v = product(_grad(outputs, inputs, create_graph=True), inputs, v)
+    with set_grad_enabled(True if create_graph else _C.is_grad_enabled()):
+        found = _filled(_grad(left, right, v, create_graph=create_graph), inputs)
+    return _unpacked(_finished(outputs, create_graph), many), _unpacked(_finished(found, create_graph), several)
+
+
+def vhp(func, inputs, v=None, create_graph=False, strict=False):
+    _refuse(strict)
+    return _scalar_products("vhp", func, inputs, v, create_graph, lambda gradient, inputs, v: (gradient, inputs, v))
+
+
+def hvp(func, inputs, v=None, create_graph=False, strict=False):
+    _refuse(strict)
+
+    def twice(gradient, inputs, v):
+        weights = tuple(_C._VariableFunctions.zeros_like(t, requires_grad=True) for t in inputs)
+        back = _grad(gradient, inputs, weights, create_graph=True)
+        return back, weights, v
+    return _scalar_products("hvp", func, inputs, v, create_graph, twice)
 
 
 __getattr__ = attribute("torch.autograd.functional")
