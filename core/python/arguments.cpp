@@ -8,6 +8,7 @@
 #include "core/autograd/history.h"
 #include "core/dispatch/dispatcher.h"
 #include "core/dispatch/error.h"
+#include "core/python/overrides.h"
 #include "core/python/tensor_object.h"
 #include "core/python/values.h"
 #include "kernels/cpu/elementwise.h"
@@ -324,6 +325,7 @@ void Function::refuse(const nb::args& args, const nb::kwargs& kwargs) const {
 }
 
 nb::object Function::call(nb::handle self, nb::args args, nb::kwargs kwargs, std::optional<DispatchKeySet> keys) const {
+  if (object_ && is_overridden(self, args, kwargs)) [[unlikely]] return call_overridden(object_, spoken_.c_str(), self, args, kwargs);
   if (kwargs.contains("out") && kwargs["out"].is_none()) PyDict_DelItemString(kwargs.ptr(), "out");
   for (const Signature& s : signatures_) {
     std::vector<nb::object> given;
@@ -473,6 +475,13 @@ void bind_operators(nb::module_& m) {
       f->add(b);
     }
   }
+  m.def("_methods", [] {
+    nb::list names;
+    for (const auto& [key, f] : all) {
+      if (key.first == kMethod) names.append(f->name());
+    }
+    return names;
+  });
   for (const auto& [key, f] : all) {
     const Function* function = f.get();
     const char* name = function->name().c_str();

@@ -55,10 +55,16 @@ class Function {
   /// With keys: a redispatch to them, of a function made of boxed signatures.
   nb::object call(nb::handle self, nb::args, nb::kwargs, std::optional<DispatchKeySet> keys = {}) const;
   const std::string& name() const { return name_; }
+  /// The object that Python calls it by, which handlers of __torch_function__ are given; lives as long as the interpreter.
+  void stands_for(nb::handle object, const char* place) {
+    object_ = object;
+    spoken_ = place + name_;
+  }
 
  private:
   [[noreturn]] void refuse(const nb::args&, const nb::kwargs&) const;
-  std::string name_;
+  std::string name_, spoken_;
+  nb::handle object_;
   bool method_;
   std::vector<Signature> signatures_;
 };

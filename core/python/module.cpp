@@ -7,6 +7,7 @@
 #include "core/python/arguments.h"
 #include "core/python/autograd.h"
 #include "core/python/library.h"
+#include "core/python/overrides.h"
 #include "core/python/tensor_methods.h"
 #include "core/python/tensor_object.h"
 #include "core/python/values.h"
@@ -49,6 +50,7 @@ void bind(nb::module_& m) {
   nb::register_exception_translator(&translate);
   bind_tensor_type(m);
   bind_values(m);
+  bind_overrides(m);
   bind_operators(m);
   bind_tensor_methods(m);
   bind_indexing(m);

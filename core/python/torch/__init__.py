@@ -41,6 +41,7 @@ for _place, _prefix in (("_VariableFunctions", "torch"), ("_nn", "torch.nn.funct
 from ._tensor import Tensor  # noqa: E402
 
 _C._set_classes(Tensor, Size)
+_C._set_plain_tensor(Tensor)
 for _name in dir(_C._VariableFunctions):
     if not _name.startswith("__"):
         globals()[_name] = getattr(_C._VariableFunctions, _name)
@@ -52,6 +53,7 @@ from ._settings import *  # noqa: E402,F401,F403
 from ._legacy import CLASSES as _kinds  # noqa: E402
 from .storage import CLASSES as _storages, TypedStorage, UntypedStorage  # noqa: E402,F401
 from ._library import Tag  # noqa: E402,F401
+from . import overrides  # noqa: E402,F401
 from . import _ops, _utils, amp, autograd, backends, compiler, cuda, distributions, fft, func, jit, library, linalg, nn, optim, random, serialization, special, testing, utils, version  # noqa: E402,F401
 from .func import vmap  # noqa: E402,F401
 from .amp import autocast, get_autocast_dtype, is_autocast_available, is_autocast_cpu_enabled, is_autocast_enabled  # noqa: E402,F401
@@ -62,6 +64,9 @@ from ._lowrank import pca_lowrank, svd_lowrank  # noqa: E402,F401
 from .random import Generator, default_generator, get_rng_state, initial_seed, manual_seed, seed, set_rng_state  # noqa: E402,F401
 from .serialization import load, save  # noqa: E402,F401
 
+for _name in ("einsum", "split", "norm", "unique", "unique_consecutive", "tensordot", "cartesian_prod", "cdist", "broadcast_tensors", "meshgrid", "chain_matmul", "atleast_1d",
+              "atleast_2d", "atleast_3d", "block_diag", "is_nonzero", "is_same_size"):
+    globals()[_name] = overrides.asks(globals()[_name])
 globals().update(_storages)
 globals().update(_kinds)
 _missing.homes("torch", {"functional": [atleast_1d, atleast_2d, atleast_3d, block_diag, broadcast_shapes, broadcast_tensors, cartesian_prod, cdist, chain_matmul, einsum, meshgrid, norm,  # noqa: F821

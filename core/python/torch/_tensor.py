@@ -22,6 +22,8 @@ def _operator(name, swapped=False, method=None):
 def _wrapped(f):
     @functools.wraps(f)
     def call(*args):
+        if _C._overridden(args, None):
+            return _C._call_overridden(call, args, {})
         try:
             return f(*args)
         except TypeError:
@@ -67,6 +69,21 @@ class _Hook:
         self.remove()
 
 
+@functools.cache
+def _as_they_are():
+    """Functions whose results keep their class."""
+    from .overrides import get_default_nowrap_functions
+    return get_default_nowrap_functions()
+
+
+def _of_class(made, cls):
+    if isinstance(made, Tensor):
+        return made if cls is Tensor or isinstance(made, cls) else made.as_subclass(cls)
+    if isinstance(made, (tuple, list)):
+        return type(made)(_of_class(one, cls) for one in made)
+    return made
+
+
 def _product(sizes):
     n = 1
     for size in sizes:
@@ -86,6 +103,21 @@ class Tensor(_C.TensorBase):
 
     def __init__(self, *args, **kwargs):
         pass
+
+    def __init_subclass__(cls, **kwargs):
+        super().__init_subclass__(**kwargs)
+        if cls.__torch_function__ is not _C._disabled_torch_function_impl:
+            from .overrides import ask_in
+            ask_in(cls)
+
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        """What classes that derive from this one do: the same, with results of their class."""
+        if not all(issubclass(cls, t) for t in types):
+            return NotImplemented
+        with _C.DisableTorchFunctionSubclass():
+            made = func(*args, **(kwargs or {}))
+            return made if func in _as_they_are() else _of_class(made, cls)
 
     def backward(self, gradient=None, retain_graph=None, create_graph=False, inputs=None):
         from . import autograd
@@ -363,9 +395,9 @@ class Tensor(_C.TensorBase):
     def __rsub__(self, other):
         return _function("rsub")(self, other)
 
-    @_wrapped
-    def __rtruediv__(self, other):
+    def __rdiv__(self, other):
         return self.reciprocal() * other
+    __rtruediv__ = __rdiv__ = _wrapped(__rdiv__)
 
     @_wrapped
     def __rpow__(self, other):
@@ -429,4 +461,5 @@ for _sign, _name in {"__lshift__": "__lshift__", "__rshift__": "__rshift__", "__
                      "__mod__": "remainder", "__eq__": "eq", "__ne__": "ne", "__lt__": "lt", "__le__": "le", "__gt__": "gt", "__ge__": "ge",
                      "__ifloordiv__": "floor_divide_", "__imod__": "remainder_", "__and__": "__and__", "__or__": "__or__", "__xor__": "__xor__", "__iand__": "__iand__", "__ior__": "__ior__", "__ixor__": "__ixor__"}.items():
     setattr(Tensor, _sign, _operator(_name, method=_sign))
+Tensor.__eq__ = _wrapped(Tensor.__eq__)
 Tensor.__module__ = "torch"

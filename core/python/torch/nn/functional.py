@@ -1,9 +1,11 @@
 """torch.nn.functional: each function asks the operator that PyTorch's asks."""
 import math
 import warnings
+from inspect import isfunction
 
 from .. import _C
 from .._missing import attribute, missing
+from ..overrides import asks
 
 _REDUCTIONS = {"none": 0, "mean": 1, "sum": 2}
 
@@ -530,3 +532,5 @@ def __getattr__(name):
 
 _MORE = {"adaptive_avg_pool3d", "dropout3d", "feature_alpha_dropout", "local_response_norm", "lp_pool1d", "lp_pool2d", "max_pool3d",
          "multi_margin_loss", "multilabel_margin_loss", "multilabel_soft_margin_loss", "rrelu", "soft_margin_loss", "triplet_margin_with_distance_loss"}
+globals().update({_name: asks(_held) for _name, _held in list(globals().items()) if isfunction(_held) and not _name.startswith("_") and _held is not asks and _held is not isfunction
+                  and _held is not attribute and _held is not missing})

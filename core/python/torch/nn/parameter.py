@@ -5,6 +5,8 @@ from .._tensor import Tensor
 
 
 class Parameter(Tensor):
+    __torch_function__ = _C._disabled_torch_function_impl
+
     def __new__(cls, data=None, requires_grad=True):
         if data is None:
             data = _C._VariableFunctions.empty(0)
@@ -23,6 +25,7 @@ class _IsBuffer(type):
 
 class Buffer(Tensor, metaclass=_IsBuffer):
     """A tensor that a module keeps and doesn't train."""
+    __torch_function__ = _C._disabled_torch_function_impl
 
     def __new__(cls, data=None, *, persistent=True):
         data = _C._VariableFunctions.empty(0) if data is None else data.detach().requires_grad_(data.requires_grad)
