@@ -41,7 +41,12 @@ Tensor extreme_tangent(const Tensor& self, const Tensor& tangent, const Tensor& 
 }
 
 Tensor extreme_dims_tangent(const Tensor& self, const Tensor& tangent, const Tensor& result, Sizes dim, bool keepdim) {
-  const Tensor kept = keepdim || dim.empty() ? result : unsqueeze_to(result, dim, self.sizes());
+  Tensor kept = result;
+  if (!keepdim && !dim.empty()) {
+    SizeVector shape(self.sizes().begin(), self.sizes().end());
+    for (const int64_t d : dim) shape[static_cast<size_t>(wrap_dimension(d, self.dim()))] = 1;
+    kept = reshape(kept, shape);
+  }
   const Tensor mask = to(eq(self, kept), self.dtype());
   if (dim.empty()) return div(sum(mul(tangent, mask)), sum(mask));
   return div(sum_along(mul(tangent, mask), dim, keepdim), sum_along(mask, dim, keepdim));

@@ -43,7 +43,8 @@ Tensor max_pool_twice(const Tensor& grad, const Tensor& indices, int64_t dims) {
 
 std::tuple<Tensor, Tensor, Tensor> convolution_twice(const std::vector<Tensor>& grads, const Tensor& grad_output, const Tensor& input, const Tensor& weight, Sizes stride,
                                                      Sizes padding, Sizes dilation, bool transposed, Sizes output_padding, int64_t groups) {
-  const Tensor &of_input = grads[0], &of_weight = grads[1], &of_bias = grads[2];
+  const auto of = [&grads](size_t i) { return i < grads.size() ? grads[i] : Tensor(); };  // last results that nobody asked for have no place
+  const Tensor of_input = of(0), of_weight = of(1), of_bias = of(2);
   const auto forward = [&](const Tensor& x, const Tensor& w) { return convolution(x, w, {}, stride, padding, dilation, transposed, output_padding, groups); };
   const auto backward = [&](const Tensor& x, const Tensor& w, std::array<bool, 3> mask) {
     return convolution_backward(grad_output, x, w, {}, stride, padding, dilation, transposed, output_padding, groups, mask);
@@ -84,7 +85,7 @@ Tensor softplus_twice(const Tensor& grad, const Tensor& self, const Scalar& beta
 }
 Tensor elu_twice(const Tensor& grad, const Tensor& grad_output, const Scalar& alpha, const Scalar& scale, const Scalar& input_scale, bool is_result, const Tensor& x) {
   const double in = input_scale.value.to_double(), out = scale.value.to_double(), a = alpha.value.to_double();
-  const Tensor slope = is_result ? (in * in == in ? mul(grad, in) : mul(grad, in)) : mul(exp(mul(x, in)), grad);
+  const Tensor slope = is_result ? mul(grad, in) : mul(exp(mul(x, in)), grad);
   const double factor = is_result ? in : in * in * a * out;
   const Tensor below = mul(mul(slope, grad_output), factor);
   return where(ops::lt_Scalar::call(x, 0), below, zeros_like(below));

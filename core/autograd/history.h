@@ -90,7 +90,8 @@ void set_history(const Tensor& result, const Ref<Node>&);
 template <class... T>
 void set_history_all(const std::tuple<T...>& results, const Ref<Node>& node) {
   const auto one = [&node](const Tensor& t) {
-    if (t.defined() && is_differentiable(t.dtype())) set_history(t, node);
+    if (!t.defined()) node->add_input(t);  // nobody asked for it; the others keep their places
+    else if (is_differentiable(t.dtype())) set_history(t, node);
   };
   std::apply([&one](const auto&... t) { (one(t), ...); }, results);
 }

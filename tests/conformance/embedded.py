@@ -61,6 +61,7 @@ PROGRAMS = {
     "embedded/jacobians_vectorized": OnlyPrints("stock takes the keys that vmap had before functorch"),
     "embedded/gated": OnlyPrints("the gradient of glu makes other views"),
     "embedded/func_forward": OnlyPrints("tangents of zeros are computed with on meta tensors, which call prims in stock"),
+    "embedded/func_tangents": OnlyPrints("tangents of zeros are computed with on meta tensors, which call prims in stock; some formulas call other operators"),
     "unseen/custom_autograd_ste": OnlyPrints("after torch.unique stock's nodes have numbers higher by one"),
     "unseen/dtype_promotion_tour": "Tensor.view(torch.dtype)",
     "unseen/ema_checkpoint_roundtrip": OnlyHops("a bias before a BatchNorm has a gradient of rounding errors, which AdamW makes large; stock without oneDNN prints another number too"),
