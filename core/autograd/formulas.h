@@ -69,6 +69,8 @@ Tensor aminmax_backward(const Tensor& grad_min, const Tensor& grad_max, const Te
                         const Tensor& max);
 Tensor prod_backward(const Tensor& grad, const Tensor& self, const Tensor& result);
 Tensor prod_backward(const Tensor& grad, const Tensor& self, const Tensor& result, int64_t dim, bool keepdim);
+/// Dimensions that a reduction took away come back with size 1.
+Tensor restored(const Tensor&, Sizes dims, bool keepdim, const Tensor& self);
 Tensor var_backward(const Tensor& grad, const Tensor& self, const Dims&, const Bound& correction, bool keepdim);
 Tensor std_backward(const Tensor& result, const Tensor& grad, const Tensor& self, const Dims&, const Bound& correction, bool keepdim);
 Tensor var_mean_backward(const Tensor& var, const Tensor& mean, const Tensor& self, const Dims&, const Bound& correction, bool keepdim);

@@ -7,13 +7,6 @@ namespace {
 
 Tensor sum_along(const Tensor& t, Sizes dims, bool keepdim) { return ops::sum_dim_IntList::call(t, dims, keepdim, {}); }
 
-int64_t counted(const Tensor& t, const std::optional<Sizes>& dim) {
-  if (!dim || dim->empty()) return t.numel();
-  int64_t n = 1;
-  for (const int64_t d : *dim) n *= t.size(d);
-  return n;
-}
-
 }  // namespace
 
 Tensor sum_of_products(const Tensor& a, const Tensor& b, const Tensor& c, const Tensor& d) {
@@ -36,41 +29,49 @@ Tensor gathered(const Tensor& t, int64_t dim, const Tensor& indices, bool keepdi
 }
 
 Tensor extreme_tangent(const Tensor& self, const Tensor& tangent, const Tensor& result) {
-  const Tensor mask = to(eq(self, result), self.dtype());
-  return div(sum(mul(tangent, mask)), sum(mask));
+  const Tensor mask = eq(self, result);
+  const Tensor share = div(tangent, sum(mask));
+  return sum(mul(mask, share));
 }
 
 Tensor extreme_dims_tangent(const Tensor& self, const Tensor& tangent, const Tensor& result, Sizes dim, bool keepdim) {
-  Tensor kept = result;
-  if (!keepdim && !dim.empty()) {
-    SizeVector shape(self.sizes().begin(), self.sizes().end());
-    for (const int64_t d : dim) shape[static_cast<size_t>(wrap_dimension(d, self.dim()))] = 1;
-    kept = reshape(kept, shape);
+  SizeVector dims(dim.begin(), dim.end());
+  if (dims.empty()) {
+    for (int64_t d = 0; d < self.dim(); ++d) dims.push_back(d);
   }
-  const Tensor mask = to(eq(self, kept), self.dtype());
-  if (dim.empty()) return div(sum(mul(tangent, mask)), sum(mask));
-  return div(sum_along(mul(tangent, mask), dim, keepdim), sum_along(mask, dim, keepdim));
+  const Tensor mask = eq(self, restored(result, Sizes(dims), keepdim, self));
+  const Tensor count = sum_along(mask, dims, keepdim);
+  return div(sum_along(where(mask, tangent, 0.0), dims, keepdim), count);
 }
 
 Tensor var_tangent(const Tensor& tangent, const Tensor& self, const std::optional<Sizes>& dim, const std::optional<Scalar>& correction, bool keepdim) {
-  const double taken = correction ? correction->value.to_double() : 1.0;
-  const double n = static_cast<double>(counted(self, dim));
-  SizeVector dims;
-  if (dim && !dim->empty()) dims.assign(dim->begin(), dim->end());
-  else for (int64_t d = 0; d < self.dim(); ++d) dims.push_back(d);
-  const Tensor centred = sub(self, ops::mean_dim::call(self, Sizes(dims), true, {}));
-  return mul(sum_along(mul(tangent, centred), dims, keepdim), 2.0 / (n - taken));
+  const Dims dims = dim ? Dims(SizeVector(dim->begin(), dim->end())) : Dims();
+  return ops::real::call(sum_along(var_backward(tangent, self, dims, correction, true), dim.value_or(Sizes{}), keepdim));
+}
+Tensor std_tangent(const Tensor& tangent, const Tensor& self, const Tensor& result, const std::optional<Sizes>& dim, const std::optional<Scalar>& correction, bool keepdim) {
+  const Tensor twice = mul(result, 2.0);
+  Tensor out = div(var_tangent(tangent, self, dim, correction, keepdim), twice);
+  return masked_fill(out, eq(result, 0), 0);
 }
 
 Tensor vector_norm_tangent(const Tensor& self, const Tensor& tangent, const Scalar& ord, const Tensor& norm, const std::optional<Sizes>& dim, bool keepdim) {
   const double p = ord.value.to_double();
-  SizeVector dims;
-  if (dim && !dim->empty()) dims.assign(dim->begin(), dim->end());
-  else for (int64_t d = 0; d < self.dim(); ++d) dims.push_back(d);
-  if (p == 1.0) return sum_along(mul(sgn(self), tangent), dims, keepdim);
-  if (p == 2.0) return masked_fill(div(sum_along(mul(self, tangent), dims, keepdim), norm), eq(norm, 0), 0);
-  const Tensor powers = mul(sgn(self), pow(abs(self), p - 1));
-  return masked_fill(div(sum_along(mul(powers, tangent), dims, keepdim), pow(norm, p - 1)), eq(norm, 0), 0);
+  const Sizes dims = dim.value_or(Sizes{});
+  if (p == 1.0) return sum_along(ops::real::call(mul(sgn(self), tangent)), dims, keepdim);
+  const auto without_zeros = [&norm](Tensor t) {
+    ops::masked_fill__Scalar::call(t, eq(norm, 0), 0);
+    return t;
+  };
+  if (p == 2.0) {
+    Tensor out = sum_along(ops::real::call(mul(self, tangent)), dims, keepdim);
+    ops::div__Tensor::call(out, norm);
+    return without_zeros(out);
+  }
+  const Tensor product = ops::real::call(mul(self, tangent));
+  Tensor size = abs(self);
+  ops::pow__Scalar::call(size, p - 2);
+  const Tensor total = sum_along(mul(size, product), dims, keepdim);
+  return without_zeros(div(total, pow(norm, p - 1)));
 }
 
 Tensor cat_tangent(std::span<const Tensor> all, int64_t dim) {

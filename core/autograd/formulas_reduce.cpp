@@ -7,6 +7,15 @@
 #include "core/dispatch/modes.h"
 
 namespace peel::core::formulas {
+
+Tensor restored(const Tensor& t, Sizes dims, bool keepdim, const Tensor& self) {
+  if (keepdim || self.dim() == 0) return t;
+  SizeVector shape(self.sizes().begin(), self.sizes().end());
+  if (dims.empty()) shape.assign(shape.size(), 1);
+  for (const int64_t d : dims) shape[static_cast<size_t>(wrap_dimension(d, self.dim()))] = 1;
+  return reshape(t, shape);
+}
+
 namespace {
 
 // Dimensions that a reduction took away come back with size 1.
@@ -19,14 +28,6 @@ Tensor unsqueeze_dims(Tensor t, const Dims& dims, int64_t count) {
     if (gone[static_cast<size_t>(d)]) t = unsqueeze(t, d);
   }
   return t;
-}
-
-Tensor restored(const Tensor& t, Sizes dims, bool keepdim, const Tensor& self) {
-  if (keepdim || self.dim() == 0) return t;
-  SizeVector shape(self.sizes().begin(), self.sizes().end());
-  if (dims.empty()) shape.assign(shape.size(), 1);
-  for (const int64_t d : dims) shape[static_cast<size_t>(wrap_dimension(d, self.dim()))] = 1;
-  return reshape(t, shape);
 }
 
 // The product of all others, also where one is zero.

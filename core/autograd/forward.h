@@ -56,6 +56,7 @@ Tensor gathered(const Tensor& t, int64_t dim, const Tensor& indices, bool keepdi
 Tensor extreme_tangent(const Tensor& self, const Tensor& tangent, const Tensor& result);
 Tensor extreme_dims_tangent(const Tensor& self, const Tensor& tangent, const Tensor& result, Sizes dim, bool keepdim);
 Tensor var_tangent(const Tensor& tangent, const Tensor& self, const std::optional<Sizes>& dim, const std::optional<Scalar>& correction, bool keepdim);
+Tensor std_tangent(const Tensor& tangent, const Tensor& self, const Tensor& result, const std::optional<Sizes>& dim, const std::optional<Scalar>& correction, bool keepdim);
 Tensor vector_norm_tangent(const Tensor& self, const Tensor& tangent, const Scalar& ord, const Tensor& norm, const std::optional<Sizes>& dim, bool keepdim);
 Tensor cat_tangent(std::span<const Tensor>, int64_t dim);
 Tensor stack_tangent(std::span<const Tensor>, int64_t dim);

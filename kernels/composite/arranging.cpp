@@ -224,6 +224,7 @@ Tensor sum_to_size(const Tensor& self, Sizes size) {
     else if (size[d - lead] == 1 && self.sizes()[d] != 1) dims.push_back(static_cast<int64_t>(d));
     else fits = fits && size[d - lead] == self.sizes()[d];
   }
+  if (size.empty()) return ops::sum::call(self, {});
   if (!fits) throw Error("size {" + to_text(size) + "} is not expandable to size {" + to_text(self.sizes()) + "}.");
   if (dims.empty()) return self;
   const Tensor out = ops::sum_dim_IntList::call(self, dims, true, {});

@@ -1,4 +1,5 @@
 // Pooling in two dimensions.
+#include <algorithm>
 #include <limits>
 
 #include "kernels/cpu/rows.h"
@@ -62,7 +63,8 @@ std::tuple<Tensor, Tensor> max_pool2d_with_indices(const Tensor& self, Sizes ker
   check_input(self, h, w);
   const SizeVector shape = pooled_shape(self, h.out, w.out);
   const Tensor out = empty(shape, self.dtype(), self.device()), indices = empty(shape, ScalarType::Long, self.device());
-  const Rows rows = rows_of(self, planes(self));
+  const bool channels_last = self.dim() == 4 && std::ranges::equal(self.strides(), channels_last_strides(self.sizes()));
+  const Rows rows = rows_of(channels_last ? self : made_contiguous(self), planes(self));
   with_type(self.dtype(), "max_pool2d", [&]<class T>(T) {
     for (int64_t r = 0; r < rows.count; ++r) {
       const T* in = rows.data.data_as<T>() + r * rows.length;

@@ -13,7 +13,7 @@ ONE = [torch.exp, torch.log, torch.sin, torch.cos, torch.tan, torch.tanh, torch.
        lambda a: a.sum(), lambda a: a.sum(0), lambda a: a.mean(), lambda a: a.mean(1, keepdim=True), lambda a: a.max(), lambda a: a.max(0).values, lambda a: a.amax(1), lambda a: a.var(), lambda a: a.std(0), lambda a: a.norm(),
        lambda a: torch.linalg.vector_norm(a, 3, dim=0), lambda a: a.logsumexp(1), lambda a: a.softmax(1), lambda a: a.log_softmax(0), lambda a: a.cumsum(1), lambda a: a.sort().values, lambda a: a.topk(2).values,
        lambda a: a.view(2, 6), lambda a: a.t(), lambda a: a.permute(1, 0), lambda a: a[1], lambda a: a[:, 1:3], lambda a: a.unsqueeze(0), lambda a: a.expand(2, 3, 4), lambda a: a.flip(0), lambda a: a.roll(1), lambda a: a.tril(),
-       lambda a: a.repeat(2, 1), lambda a: a.unfold(1, 2, 1), lambda a: a.diagonal(), lambda a: torch.cat([a, a * 2]), lambda a: torch.stack([a, a.exp()]), lambda a: torch.cat(a.split(2, 1)), lambda a: a.gather(1, i), lambda a: a[i[:, 0]],
+       lambda a: a.repeat(2, 1), lambda a: a.unfold(1, 2, 1), lambda a: a.diagonal(), lambda a: torch.cat([a, a * 2]), lambda a: torch.stack([a, a.exp()]), lambda a: torch.cat(a.split(2, 1)), lambda a: a.gather(1, i), lambda a: a.t()[i[:, 0]],
        lambda a: a.masked_fill(a > 0.5, 0.0), lambda a: torch.where(a > 0.5, a, a * 2), lambda a: a.clone().mul_(a), lambda a: F.pad(a, (1, 1)), lambda a: a.reshape(-1).dot(a.reshape(-1)), lambda a: F.normalize(a),
        lambda a: F.layer_norm(a, (4,)), lambda a: F.conv1d(a[None], torch.ones(2, 3, 2)), lambda a: F.conv1d(torch.ones(1, 3, 4), a[None, :, :2]), lambda a: F.avg_pool2d(a[None, None], 2), lambda a: F.interpolate(a[None, None], scale_factor=2),
        lambda a: F.cross_entropy(a, i[:, 0]), lambda a: F.nll_loss(a, i[:, 0]), lambda a: F.embedding(i, a.t()), lambda a: torch.linalg.inv(a[:, :3] + 3 * torch.eye(3)), lambda a: a.float().double() * 1.0]
@@ -40,4 +40,4 @@ for number, f in enumerate(TWICE):
 print("twice kernel", told(grad(lambda k: grad(lambda w: F.conv2d(image, w).tanh().sum())(k).sin().sum())(kernel)))
 for number, f in enumerate((F.mse_loss, F.smooth_l1_loss, F.huber_loss, F.binary_cross_entropy, F.binary_cross_entropy_with_logits, lambda a, b: F.cross_entropy(a, i[:, 0]), lambda a, b: F.mse_loss(a, b, reduction="none").sum())):
     print("loss", number, told(grad(lambda a: grad(f)(a, y / 2).sin().sum())(x / 2)), told(jacrev(jacrev(lambda a: f(a, y / 2)))(x / 2)))
-print(told(grad(lambda w: grad(lambda v: F.embedding(i, v).pow(3).sum())(w).sin().sum())(x)), told(vjp(lambda a: grad(lambda b: b.tanh().sum())(a), x)[1](t)[0]))
+print(told(grad(lambda w: grad(lambda v: F.embedding(i, v.t()).pow(3).sum())(w).sin().sum())(x)), told(vjp(lambda a: grad(lambda b: b.tanh().sum())(a), x)[1](t)[0]))

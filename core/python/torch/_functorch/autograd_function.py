@@ -5,6 +5,7 @@ from .. import _C
 from .._missing import attribute, missing
 from ..autograd.modes import enable_grad
 from ..utils._pytree import _broadcast_to_and_flatten, tree_flatten, tree_map, tree_unflatten
+from .apis import vmap
 from .vmap import is_tensor, restore_vmap
 
 _levels = _C._functorch
@@ -110,9 +111,9 @@ def _reduced(grad, dim, in_dim, size, shape):
     if in_dim is None:
         return grad if dim is None else grad.sum(dim)
     if dim is None:
-        grad, dim = grad.expand((size,) + tuple(grad.shape)), 0
-    grad = grad.movedim(dim, in_dim)
-    return grad.sum_to_size(shape) if tuple(grad.shape) != tuple(shape) else grad
+        grad = grad.unsqueeze(in_dim)
+        grad, dim = grad.expand(grad.shape[:in_dim] + (size,) + grad.shape[in_dim + 1:]), in_dim
+    return vmap(lambda g, s: g.sum_to_size(s), in_dims=(dim, None), out_dims=in_dim)(grad, shape)
 
 
 def _with_batches(cls, in_dims, info):
@@ -130,12 +131,11 @@ def _with_batches(cls, in_dims, info):
 
         @staticmethod
         def setup_context(ctx, inputs, outputs):
-            known["shapes"] = [tuple(x.shape) if is_tensor(x) else None for x in inputs]
-
             def inner(inputs, outputs):
                 saving = _Saving(ctx, _levels.maybe_current_level())
                 cls.setup_context(saving, inputs, outputs)
                 known["saved_dims"] = saving.dims
+                known["shapes"] = [tuple(x.shape) if is_tensor(x) else None for x in inputs]
                 return ()
             restore_vmap(inner, (in_dims, known["out_dims"]), info.batch_size, info.randomness)(inputs, outputs)
 
