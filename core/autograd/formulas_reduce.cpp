@@ -186,16 +186,18 @@ std::tuple<Tensor, Tensor, Tensor> group_norm_backward_of(const std::vector<Tens
 }
 
 Tensor logits_backward(const Tensor& grad, const Tensor& self, const Tensor& target, const Tensor& weight, const Tensor& pos_weight, int64_t reduction) {
-  Tensor out = sigmoid(self);
+  Tensor out;
   if (pos_weight.defined()) {
     const Tensor scaled = mul(pos_weight, target);
-    out = mul(sub(mul(add(sub(scaled, target), 1), out), scaled), grad);
-  } else if (grad_state.grad_mode) {
-    out = mul(sub(out, target), grad);
+    out = add(scaled, 1);
+    out = grad_state.grad_mode ? sub(out, target) : sub_(out, target);
+    const Tensor likely = sigmoid(self);
+    out = grad_state.grad_mode ? sub(mul(out, likely), scaled) : sub_(mul_(out, likely), scaled);
   } else {
-    sub_(out, target);
-    mul_(out, grad);
+    out = sigmoid(self);
+    out = grad_state.grad_mode ? sub(out, target) : sub_(out, target);
   }
+  out = grad_state.grad_mode ? mul(out, grad) : mul_(out, grad);
   if (weight.defined()) out = mul(out, weight);
   constexpr int64_t kMean = 1;
   if (reduction != kMean) return out;

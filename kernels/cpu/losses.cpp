@@ -260,17 +260,17 @@ Tensor binary_cross_entropy_backward(const Tensor& grad_output, const Tensor& se
   return out;
 }
 Tensor binary_cross_entropy_with_logits(const Tensor& self, const Tensor& target, const Optional& weight, const Optional& pos_weight, int64_t reduction) {
-  const Tensor likely = ops::log_sigmoid::call(self);
+  Tensor likely = ops::log_sigmoid::call(self);
+  if (given(pos_weight)) {
+    Tensor scale = ops::mul_Tensor::call(ops::sub_Scalar::call(*pos_weight, 1), target);
+    ops::add__Scalar::call(scale, 1);
+    ops::mul__Tensor::call(likely, scale);
+  }
   Tensor loss = ops::empty_like::call(target);
   ops::fill__Scalar::call(loss, 1);
   ops::sub__Tensor::call(loss, target);
   ops::mul__Tensor::call(loss, self);
-  if (given(pos_weight)) {
-    const Tensor scale = ops::add_Scalar::call(ops::mul_Tensor::call(ops::sub_Scalar::call(*pos_weight, 1), target), 1);
-    ops::sub__Tensor::call(loss, ops::mul_Tensor::call(likely, scale));
-  } else {
-    ops::sub__Tensor::call(loss, likely);
-  }
+  ops::sub__Tensor::call(loss, likely);
   if (given(weight)) ops::mul__Tensor::call(loss, *weight);
   return reduced(loss, reduction);
 }
@@ -281,16 +281,6 @@ Tensor kl_div(const Tensor& self, const Tensor& target, int64_t reduction, bool 
   }
   const Tensor product = ops::mul_Tensor::call(target, self);
   return reduced(ops::sub_Tensor::call(ops::xlogy_Tensor::call(target, target), product), reduction);
-}
-
-Tensor dropout(const Tensor& input, double p, bool train) {
-  if (!(p >= 0 && p <= 1)) throw Error("dropout probability has to be between 0 and 1, but got " + std::to_string(p));
-  if (p == 0 || !train || input.numel() == 0) return input;
-  if (p == 1) return ops::mul_Tensor::call(input, ops::zeros::call(Sizes(), input.dtype(), Layout::Strided, input.device()));
-  Tensor noise = ops::empty_like::call(input);
-  ops::bernoulli__float::call(noise, 1 - p);
-  ops::div__Scalar::call(noise, 1 - p);
-  return ops::mul_Tensor::call(input, noise);
 }
 
 }  // namespace peel::kernels
