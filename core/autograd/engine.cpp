@@ -37,6 +37,7 @@ struct Targets {
 thread_local const Targets* targets = nullptr;
 thread_local Node* running = nullptr;
 thread_local int64_t graph_task = -1;
+thread_local const std::unordered_set<Node*>* in_graph = nullptr;
 std::atomic<int64_t> next_graph_task{0};
 template <class T>
 class Restore {
@@ -99,6 +100,7 @@ class Task {
     if (targets_) find_needed(root.get());
     const Restore scope(targets, static_cast<const Targets*>(targets_.get()));
     const Restore number(graph_task, next_graph_task++);
+    const Restore reached(in_graph, static_cast<const std::unordered_set<Node*>*>(&nodes_));
     ready_.push({std::move(root), std::move(grads)});
     while (!ready_.empty()) {
       Ready next = std::move(const_cast<Ready&>(ready_.top()));
@@ -110,14 +112,14 @@ class Task {
  private:
   void count(Node* root) {
     std::vector<Node*> stack{root};
-    std::unordered_set<Node*> seen{root};
+    nodes_.insert(root);
     while (!stack.empty()) {
       Node* n = stack.back();
       stack.pop_back();
       for (const Edge& e : n->next_edges()) {
         if (!e.node) continue;
         ++waits_[e.node.get()];
-        if (seen.insert(e.node.get()).second) stack.push_back(e.node.get());
+        if (nodes_.insert(e.node.get()).second) stack.push_back(e.node.get());
       }
     }
   }
@@ -250,6 +252,7 @@ class Task {
   BackwardOptions options_;
   std::unique_ptr<Targets> targets_;
   std::vector<Tensor> results_;
+  std::unordered_set<Node*> nodes_;  // that the root reaches
   std::unordered_map<Node*, int64_t> waits_;
   std::unordered_map<Node*, std::vector<Tensor>> buffers_;
   std::priority_queue<Ready, std::vector<Ready>, RunsLater> ready_;
@@ -293,6 +296,11 @@ bool Node::wanted(size_t i) const {
 
 Node* running_node() { return running; }
 int64_t current_graph_task() { return graph_task; }
+bool will_run(const Node& n) {
+  if (!targets) return in_graph && in_graph->contains(const_cast<Node*>(&n));
+  const auto at = targets->nodes.find(&n);
+  return at != targets->nodes.end() && at->second.executes();
+}
 
 namespace {
 
@@ -313,11 +321,20 @@ void run_task(Task& task, std::span<const Tensor> roots, std::vector<Tensor> gra
   }
 }
 
+// Stands for an input that no graph leads to; it takes a number, as in stock.
+class Unreachable final : public Node {
+ public:
+  const char* name() const override { return "Identity"; }
+  std::vector<Tensor> apply(std::vector<Tensor> grads) override { return grads; }
+};
+
 std::vector<Edge> edges_of(std::span<const Tensor> inputs) {
   std::vector<Edge> out;
   for (const Tensor& t : inputs) {
     if (!requires_grad(t)) throw Error("One of the differentiated Tensors does not require grad");
-    out.push_back(gradient_edge(t));
+    Edge e = existing_edge(t);
+    if (!e.node) e.node = make_ref<Unreachable>();
+    out.push_back(std::move(e));
   }
   return out;
 }

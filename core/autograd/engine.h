@@ -20,6 +20,8 @@ std::vector<Tensor> gradients(std::span<const Tensor> roots, std::vector<Tensor>
 Node* running_node();
 /// Of the backward that this thread is in; -1 outside.
 int64_t current_graph_task();
+/// Whether that runs the node, or hands its gradient out.
+bool will_run(const Node&);
 /// One node, seen by the observer.
 std::vector<Tensor> run_node(Node&, std::vector<Tensor> grads);
 /// One that another node runs inside: with all its gradients, as the run's inputs don't lie behind its own edges.

@@ -11,6 +11,8 @@ using Dims = std::optional<SizeVector>;
 Tensor not_implemented(const char* what);
 /// Nothing to do, and no call, for real numbers.
 inline Tensor conjugate(const Tensor& t) { return t.defined() && is_complex(t.dtype()) ? _conj(t) : t; }
+/// The gradient of a real factor of complex numbers.
+inline Tensor real_for(const Tensor& grad, ScalarType t) { return is_complex(grad.dtype()) && !is_complex(t) ? real(grad) : grad; }
 /// A number minus or divided by a tensor, in the calls of C++'s operators on tensors.
 Tensor number_minus(const Scalar&, const Tensor&);
 Tensor number_over(const Scalar&, const Tensor&);
@@ -97,6 +99,8 @@ Tensor fft_c2r_backward(const Tensor& grad, Sizes dim, int64_t normalization);
 
 // Of what takes elements from places, or joins blocks.
 SizeVector last_two(Sizes);
+/// Of what was put to the places in `indices`, which count within the last `dims` dimensions.
+Tensor picked_gradient(const Tensor& grad, const Tensor& indices, int64_t dims);
 Tensor take_backward(const Tensor& grad, const Tensor& self, const Tensor& index);
 std::tuple<Tensor, Tensor> scatter_reduce_backward(const Tensor& grad, const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src, const std::string& reduce,
                                                    bool include_self, const Tensor& result);
@@ -117,6 +121,16 @@ Tensor eigh_backward(const Tensor& gL, const Tensor& gV, const Tensor& L, const 
 Tensor svd_backward(const Tensor& gU, const Tensor& gS, const Tensor& gVh, const Tensor& U, const Tensor& S, const Tensor& Vh);
 Tensor pinv_backward(const Tensor& grad, const Tensor& inverse, const Tensor& A);
 std::tuple<Tensor, Tensor> lstsq_backward(const Tensor& grad, const Tensor& A, const Tensor& B, std::array<bool, 2> wanted);
+
+// Of factors.
+Tensor lu_unpack_backward(const Tensor& gL, const Tensor& gU, Sizes);
+Tensor lu_backward(const Tensor& gL, const Tensor& gU, const Tensor& P, const Tensor& L, const Tensor& U, bool pivot);
+Tensor lu_factor_backward(const Tensor& grad, const Tensor& LU, const Tensor& pivots, bool pivot);
+Tensor lu_solve_factors_backward(const Tensor& grad, const Tensor& LU, const Tensor& pivots, const Tensor& X, bool left, bool adjoint);
+Tensor cholesky_inverse_backward(const Tensor& grad, const Tensor& L, bool upper, const Tensor& inverse);
+Tensor matrix_exp_backward(const Tensor& grad, const Tensor& self);
+/// Of what has a gradient in stock and none here: says so.
+Tensor lacking_gradient(const std::vector<Tensor>& grads, const char* name);
 
 // Of layers and losses.
 struct GroupShape {

@@ -100,7 +100,6 @@ Tensor index_copy_backward(const Tensor& grad, int64_t dim, const Tensor& index,
 }
 Tensor repeat_backward(const Tensor& grad, Sizes repeats, Sizes sizes) {
   if (std::ranges::find(repeats, 0) != repeats.end()) return zeros(sizes, grad.dtype(), Layout::Strided, grad.device());
-  if (sizes.empty()) return sum(grad);
   Tensor out = grad;
   const size_t added = repeats.size() - sizes.size();
   for (size_t i = 0; i < added; ++i) out = sum(out, SizeVector{0}, false);

@@ -82,19 +82,26 @@ Tensor gradient_of(const Tensor& t) {
   return meta->retained && meta->retained->defined() ? *meta->retained : meta->grad;
 }
 
-Edge gradient_edge(const Tensor& t) {
+namespace {
+
+Edge edge_of(const Tensor& t, bool make) {
   if (Ref<Node> node = grad_node(t)) return {std::move(node), grad_meta(t)->output};
   GradMeta* meta = grad_meta(t);
   if (!meta || !meta->wants) return {};
   if (meta->lent_accumulator) return {meta->lent_accumulator, 0};
   const std::lock_guard lock(AccumulateGrad::accumulators());
   Ref<Node> node = Ref<Node>::lock(meta->accumulator);
-  if (!node) {
+  if (!node && make) {
     node = make_node<AccumulateGrad>(t);
     meta->accumulator = node.get();
   }
   return {std::move(node), 0};
 }
+
+}  // namespace
+
+Edge gradient_edge(const Tensor& t) { return edge_of(t, true); }
+Edge existing_edge(const Tensor& t) { return edge_of(t, false); }
 
 namespace {
 

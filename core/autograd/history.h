@@ -55,6 +55,8 @@ void retain_grad(const Tensor&);
 Tensor gradient_of(const Tensor&);
 /// To its node, or to a leaf's accumulator, made when first asked for; to nowhere else.
 Edge gradient_edge(const Tensor&);
+/// The same without making anything: also nowhere for a leaf that no graph leads to.
+Edge existing_edge(const Tensor&);
 
 inline bool wants_grad(const Tensor& t) { return t.defined() && requires_grad(t); }
 inline bool wants_grad(const std::optional<Tensor>& t) { return t && wants_grad(*t); }

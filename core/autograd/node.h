@@ -13,6 +13,7 @@
 namespace peel::core {
 
 class Node;
+class SavedVariable;
 using Gradients = std::vector<Tensor>;
 
 /// What a program hangs on a node. Hooks run in the order of their registration; each may replace what it is given.
@@ -54,6 +55,13 @@ struct InputMetadata {
   bool defined = false;
 };
 
+/// A tensor that a node keeps, under the name that the formula has for it. `output`: the node's own result.
+struct KeptTensor {
+  const char* name;
+  const SavedVariable* variable;
+  bool output;
+};
+
 /// One step of backward. Made through make_node.
 class Node : public RefCounted {
  public:
@@ -66,6 +74,7 @@ class Node : public RefCounted {
   virtual std::vector<Tensor> apply(std::vector<Tensor> grads) = 0;
   /// Lets saved tensors go, after backward without retain_graph.
   virtual void release() {}
+  virtual std::vector<KeptTensor> kept_tensors() const { return {}; }
 
   /// Of this thread, from 0. Later nodes run first.
   uint64_t sequence() const { return sequence_; }
@@ -98,6 +107,8 @@ class Node : public RefCounted {
     Ref<Node> parent;
   };
   std::unique_ptr<Origin> origin;
+  /// What a binding keeps with the node.
+  std::shared_ptr<void> companion;
 
  private:
   std::unique_ptr<NodeHooks> hooks_;

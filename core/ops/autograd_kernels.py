@@ -53,7 +53,8 @@ def nodes(table):
         if not d.formulas:
             continue
         header.append("struct %s final : Node {\n  const char* name() const override { return \"%s\"; }\n"
-                      "  std::vector<Tensor> apply(std::vector<Tensor> grads) override;\n  void release() override;\n" % (d.name, d.name))
+                      "  std::vector<Tensor> apply(std::vector<Tensor> grads) override;\n  void release() override;\n"
+                      "  std::vector<KeptTensor> kept_tensors() const override;\n" % (d.name, d.name))
         types = {"value": None, "list": "SavedList"}
         for name, (kind, cpp, _) in d.kept.items():
             header.append("  %s %s_{};\n" % (types.get(kind, "SavedVariable") or cpp, name))
@@ -61,6 +62,8 @@ def nodes(table):
         tensors = [n for n, (kind, _, _) in d.kept.items() if kind != "value"]
         body = "".join("  %s_.release();\n" % n for n in tensors)
         source.append("void %s::release() {\n%s}\n" % (d.name, body and "  const NodeLock lock(*this);\n" + body))
+        kept = ['{"%s", &%s_, %s}' % (n, n, "true" if kind == "result" else "false") for n, (kind, _, _) in d.kept.items() if kind in ("tensor", "result")]
+        source.append("std::vector<KeptTensor> %s::kept_tensors() const { return {%s}; }\n" % (d.name, ", ".join(kept)))
         source.append(node_apply(d))
     end = "}  // namespace peel::core::nodes\n"
     return "".join(header) + end, "".join(source) + end
@@ -143,6 +146,8 @@ def autograd_kernel(f, d):
     if makes_node or unknown and differentiable:
         history = "set_history_all" if makes_node and d.all_outputs or unknown else "set_history"
         first = "std::get<0>(result)" if f.result.startswith("std::tuple") and history == "set_history" else target
+        if makes_node and d.outputs:
+            first = "std::tie(%s)" % ", ".join("std::get<%d>(result)" % i for i in d.outputs)
         lines.append("  if (node_) {\n    %s(%s, node_);" % ("rebase_history" if f.inplace else history, first))
         for name, (kind, _, expression) in (d.kept.items() if makes_node else ()):
             if kind == "result":
@@ -200,6 +205,6 @@ def in_place_or_view(functions):
             out.append("  return %s;\n}\n" % (f.written[0].name if len(f.returned) == 1 else "{%s}" % ", ".join(a.name for a in f.written)))
         else:
             out.append("  auto result = [&] {\n    BelowADInplaceOrView below_;\n    return %s;\n  }();\n  return as_view(%s, std::move(result), %s);\n}\n"
-                       % (call, f.viewed.name, "ViewKind::kNotDifferentiable" if f.base == "detach" else "ViewKind::kDifferentiable"))
+                       % (call, f.viewed.name, "ViewKind::kNotDifferentiable" if f.full in ("detach", "view.dtype") else "ViewKind::kDifferentiable"))
     out.append("}  // namespace in_place_or_view\n}  // namespace\n\nvoid register_in_place_or_view(Library& m) {\n")
     return "".join(out) + "".join(registered) + "}\n}  // namespace peel::core\n"

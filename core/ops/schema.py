@@ -205,6 +205,8 @@ class Derivative:
                 self.formulas.append(([order.index(n) for n in together], *self._keep(formula)))
         # Of forward-mode AD: result -> formula over the tangents (`self_t`) and primals (`self_p`) of the arguments.
         self.forward = {name: self._forward(entry[name], given) for name in self.function.result_names if name in entry}
+        # Which outputs have gradients, where not the first alone or all that aren't whole numbers.
+        self.outputs = [self.function.result_names.index(n) for n in entry.get("differentiable", "").split(", ") if n]
         # Every output has a gradient only where a formula says so.
         self.all_outputs = any(re.search(r"\bgrads\b", formula) for _, formula, _ in self.formulas)
         words = "".join(w[0].upper() + w[1:] for w in re.sub(r"(?<=\d)([a-z])", r"_\1", re.sub("_forward$", "", self.function.base.strip("_"))).split("_"))
@@ -256,6 +258,9 @@ def load(native, derivatives):
         number = int(e.get("number", count.get(d.name, 0)))
         count[d.name] = number + 1
         d.name += str(number)
+        viewed = next((v for v in table.values() if v.function.viewed and v.function.base + "_copy" == d.function.base and v.function.overload == d.function.overload), None)
+        if viewed:  # a copy of what a view sees goes by the view's node
+            d.name = viewed.name + "_copy"
         table[d.function.full] = d
     return functions, table
 

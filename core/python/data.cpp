@@ -20,7 +20,7 @@
 namespace peel::core::python {
 namespace {
 
-bool is_list(nb::handle h) { return PyList_Check(h.ptr()) || PyTuple_Check(h.ptr()); }
+bool is_list(nb::handle h) { return PyList_Check(h.ptr()) || PyTuple_Check(h.ptr()) || PyRange_Check(h.ptr()); }
 
 bool is_array(nb::handle h) { return std::string_view(Py_TYPE(h.ptr())->tp_name) == "numpy.ndarray"; }
 nb::object listed(nb::handle data) { return is_array(data) ? nb::object(data.attr("tolist")()) : nb::borrow(data); }

@@ -86,6 +86,24 @@ Pack python_pack(nb::object pack, nb::object unpack) {
   };
 }
 
+// `_saved_self`: what the node keeps under that name.
+nb::object kept_tensor(const NodeHandle& h, const std::string& name) {
+  constexpr std::string_view kStart = "_saved_";
+  if (name.starts_with(kStart)) {
+    for (const KeptTensor& k : h.node->kept_tensors()) {
+      if (name.substr(kStart.size()) == k.name) return wrap(k.variable->unpack(k.output ? h.node.get() : nullptr));
+    }
+  }
+  throw nb::attribute_error(("'" + std::string(h.node->name()) + "' object has no attribute '" + name + "'").c_str());
+}
+
+// A dictionary that stays with the node, whatever object stands for it.
+nb::object metadata_of(const NodeHandle& h) {
+  std::shared_ptr<void>& kept = h.node->companion;
+  if (!kept) kept = std::make_shared<nb::dict>();
+  return *static_cast<nb::dict*>(kept.get());
+}
+
 struct Saved {
   SavedVariable variable;
 };
@@ -106,6 +124,8 @@ void bind_graph(nb::module_& m) {
       .def("__repr__", &text_of)
       .def("__eq__", [](const NodeHandle& a, nb::handle b) { return nb::isinstance<NodeHandle>(b) && nb::cast<NodeHandle&>(b).node == a.node; })
       .def("__hash__", [](const NodeHandle& h) { return reinterpret_cast<intptr_t>(h.node.get()) >> 4; })
+      .def("__getattr__", &kept_tensor)
+      .def_prop_ro("metadata", &metadata_of)
       .def("_sequence_nr", [](const NodeHandle& h) { return h.node->sequence(); })
       .def("_on_inputs", [](const NodeHandle& h, nb::object hook) {
         return h.node->hooks().before.add([hook](Gradients grads) {
@@ -138,6 +158,8 @@ void bind_graph(nb::module_& m) {
   m.def("_pop_saved_tensors_hooks", [] { saved_tensor_hooks().pop_back(); });
   m.def("_count_saved_tensors_hooks", [] { return saved_tensor_hooks().size(); });
   m.def("_current_graph_task_id", &current_graph_task);
+  m.def("_take_sequence_number", &Node::next_sequence);
+  m.def("_will_engine_execute_node", [](const NodeHandle& h) { return will_run(*h.node); });
   m.def("_gradient_edge", [](const Tensor& t) {
     const Edge e = gradient_edge(t);
     return nb::make_tuple(node_object(e.node), e.input);

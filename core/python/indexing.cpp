@@ -17,7 +17,7 @@ namespace {
 using Int = std::optional<int64_t>;
 
 bool is_batched(nb::handle h) { return is_tensor(h) && tensor_of(h).keys().has(DispatchKey::FuncTorchBatched); }  // a number for each sample is no number
-bool is_tensor_index(nb::handle h) { return (is_tensor(h) && (is_batched(h) || !is_index(h))) || PyList_Check(h.ptr()); }
+bool is_tensor_index(nb::handle h) { return (is_tensor(h) && (is_batched(h) || !is_index(h))) || PyList_Check(h.ptr()) || PyRange_Check(h.ptr()); }
 bool is_bool(nb::handle h) { return PyBool_Check(h.ptr()) || (is_tensor(h) && tensor_of(h).dtype() == ScalarType::Bool && tensor_of(h).dim() == 0); }
 
 int64_t to_index(nb::handle h) {

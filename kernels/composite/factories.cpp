@@ -28,6 +28,20 @@ Tensor randn(Sizes size, Type dtype, LayoutArgument layout, DeviceArgument devic
   return ops::normal_::call(out, 0, 1);
 }
 
+Tensor& rand_out(Sizes size, Tensor& out) {
+  ops::resize_::call(out, size);
+  return ops::uniform_::call(out, 0, 1);
+}
+Tensor& randn_out(Sizes size, Tensor& out) {
+  ops::resize_::call(out, size);
+  return ops::normal_::call(out, 0, 1);
+}
+Tensor& randint_low_out(int64_t low, int64_t high, Sizes size, Tensor& out) {
+  ops::resize_::call(out, size);
+  return ops::random__from::call(out, low, high);
+}
+Tensor& randint_out(int64_t high, Sizes size, Tensor& out) { return randint_low_out(0, high, size, out); }
+
 Tensor empty_like(const Tensor& self, Type dtype, LayoutArgument layout, DeviceArgument device, Flag pin, Format format) {
   const ScalarType t = dtype.value_or(self.dtype());
   const Device d = device.value_or(self.device());

@@ -175,6 +175,15 @@ Tensor linalg_matrix_rank_atol_rtol_tensor(const Tensor& input, const Optional& 
   Tensor result = rank_result(input);
   return rank_of(input, tolerance(input, atol, rtol), hermitian, result);
 }
+Tensor linalg_matrix_rank_atol_rtol_float(const Tensor& self, std::optional<double> atol, std::optional<double> rtol, bool hermitian) {
+  Tensor result = rank_result(self);
+  const auto as_tensor = [&self](double v) { return ops::full::call(Sizes(), v, ScalarType::Double, Layout::Strided, self.device()); };
+  // An absolute limit alone leaves no room for a relative one; by default there is the latter, of rounding errors.
+  const double eps = self.dtype() == ScalarType::Double ? std::numeric_limits<double>::epsilon() : static_cast<double>(std::numeric_limits<float>::epsilon());
+  const double relative = rtol ? *rtol : atol && *atol > 0 ? 0.0 : eps * static_cast<double>(std::max(self.size(-1), self.size(-2)));
+  const Tensor a = as_tensor(atol.value_or(0));
+  return rank_of(self, {a, as_tensor(relative)}, hermitian, result);
+}
 Tensor linalg_matrix_rank(const Tensor& self, double tol, bool hermitian) {
   Tensor result = rank_result(self);
   const Tensor a = ops::full::call(Sizes(), tol, ScalarType::Double, Layout::Strided, self.device());
@@ -381,6 +390,38 @@ Tensor cross(const Tensor& self, const Tensor& other, std::optional<int64_t> dim
     if (self.size(d) == 3 && other.dim() == self.dim() && other.size(d) == 3) return ops::linalg_cross::call(self, other, d);
   }
   throw Error("no dimension of size 3 in input");
+}
+
+Tensor linalg_vander(const Tensor& x, std::optional<int64_t> N) {
+  if (x.dim() == 0) throw Error("linalg.vander: vector of at least one dimension expected.");
+  if (!is_floating(x.dtype()) && !is_complex(x.dtype()) && x.dtype() == ScalarType::Bool) throw Error("linalg.vander: Boolean tensors are not supported.");
+  const int64_t n = N.value_or(x.size(-1));
+  if (n <= 1) throw Error("N must be greater than 1.");
+  SizeVector shape(x.sizes().begin(), x.sizes().end());
+  shape.push_back(n - 1);
+  const Tensor powers = ops::cumprod::call(ops::expand::call(ops::unsqueeze::call(x, -1), shape), -1, {});
+  shape.back() = 1;
+  const Tensor parts[] = {ops::new_ones::call(powers, shape, powers.dtype(), Layout::Strided, powers.device(), {}), powers};
+  return ops::cat::call(parts, -1);
+}
+Tensor vander(const Tensor& x, std::optional<int64_t> N, bool increasing) {
+  if (x.dim() != 1) throw Error("x must be a one-dimensional tensor.");
+  const int64_t n = N.value_or(x.size(0));
+  if (n < 0) throw Error("N must be non-negative.");
+  const ScalarType type = ops::promote_types::call(x.dtype(), is_floating(x.dtype()) || is_complex(x.dtype()) ? x.dtype() : ScalarType::Long);
+  Tensor out = ops::empty_memory_format::call(SizeVector{x.size(0), n}, type, Layout::Strided, x.device());
+  if (n > 0) {
+    Tensor first = ops::select_int::call(out, 1, 0);
+    ops::fill__Scalar::call(first, 1);
+  }
+  if (n > 1) {
+    Tensor rest = ops::slice_Tensor::call(out, 1, 1, INT64_MAX, 1);
+    ops::copy_::call(rest, ops::unsqueeze::call(x, 1));
+    Tensor again = ops::slice_Tensor::call(out, 1, 1, INT64_MAX, 1);
+    const Tensor powers = ops::cumprod::call(ops::slice_Tensor::call(out, 1, 1, INT64_MAX, 1), 1, {});
+    ops::copy_::call(again, powers);
+  }
+  return increasing ? out : ops::flip::call(out, SizeVector{1});
 }
 
 }  // namespace peel::kernels

@@ -179,31 +179,4 @@ Tensor instance_norm(const Tensor& input, const Optional& weight, const Optional
   return ops::view::call(out, input.sizes());
 }
 
-Tensor feature_dropout(const Tensor& input, double p, bool train) {
-  if (p < 0 || p > 1) throw Error("dropout probability has to be between 0 and 1, but got " + std::to_string(p));
-  if (p == 0 || !train || input.numel() == 0) return input;
-  if (input.dim() < 2) throw Error("Feature dropout requires at least 2 dimensions in the input");
-  if (p == 1) return ops::mul_Tensor::call(input, ops::zeros::call(Sizes(), input.dtype(), Layout::Strided, input.device()));
-  SizeVector shape{input.size(0), input.size(1)};
-  shape.resize(input.sizes().size(), 1);
-  Tensor noise = ops::new_empty::call(input, shape);
-  ops::bernoulli__float::call(noise, 1 - p);
-  ops::div__Scalar::call(noise, 1 - p);
-  return ops::mul_Tensor::call(input, noise);
-}
-Tensor alpha_dropout(const Tensor& input, double p, bool train) {
-  if (p < 0 || p > 1) throw Error("dropout probability has to be between 0 and 1, but got " + std::to_string(p));
-  if (p == 0 || !train || input.numel() == 0) return input;
-  if (p == 1) return ops::mul_Tensor::call(input, ops::zeros::call(Sizes(), input.dtype(), Layout::Strided, input.device()));
-  constexpr double kAlpha = 1.7580993408473766;
-  Tensor noise = ops::empty_like::call(input);
-  ops::bernoulli__float::call(noise, 1 - p);
-  const double a = 1 / std::sqrt((kAlpha * kAlpha * p + 1) * (1 - p));
-  Tensor shift = ops::sub_Scalar::call(noise, 1);
-  ops::mul__Scalar::call(shift, kAlpha * a);
-  ops::add__Scalar::call(shift, kAlpha * a * p);
-  ops::mul__Scalar::call(noise, a);
-  return ops::add_Tensor::call(ops::mul_Tensor::call(input, noise), shift);
-}
-
 }  // namespace peel::kernels

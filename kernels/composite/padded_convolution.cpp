@@ -50,6 +50,9 @@ Tensor conv1d_padding(const Tensor& input, const Tensor& weight, const Optional&
 Tensor conv2d_padding(const Tensor& input, const Tensor& weight, const Optional& bias, Sizes stride, std::string_view padding, Sizes dilation, int64_t groups) {
   return batched(input, weight, bias, stride, padding, dilation, groups, 2);
 }
+Tensor conv3d_padding(const Tensor& input, const Tensor& weight, const Optional& bias, Sizes stride, std::string_view padding, Sizes dilation, int64_t groups) {
+  return batched(input, weight, bias, stride, padding, dilation, groups, 3);
+}
 Tensor _convolution_mode(const Tensor& input, const Tensor& weight, const Optional& bias, Sizes stride, std::string_view padding, Sizes dilation, int64_t groups) {
   if (padding == "same") return same(input, weight, bias, stride, dilation, groups);
   if (padding != "valid") throw Error("Invalid padding string: '" + std::string(padding) + "'");

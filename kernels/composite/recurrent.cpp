@@ -14,8 +14,10 @@ using Optional = std::optional<Tensor>;
 struct Weights {
   Tensor input, hidden;
   Optional input_bias, hidden_bias;
-  Tensor of_input(const Tensor& x) const { return ops::linear::call(x, input, input_bias); }
-  Tensor of_hidden(const Tensor& h) const { return ops::linear::call(h, hidden, hidden_bias); }
+  Tensor of_input(const Tensor& x) const { return ops::linear::call(x, input, or_undefined(input_bias)); }
+  Tensor of_hidden(const Tensor& h) const { return ops::linear::call(h, hidden, or_undefined(hidden_bias)); }
+  // Where there is no bias stock passes an undefined tensor, which brings keys of its own.
+  static Optional or_undefined(const Optional& t) { return t ? t : Optional(Tensor()); }
 };
 struct State {
   Tensor h, c;  // c: of an LSTM only

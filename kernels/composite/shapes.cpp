@@ -185,11 +185,29 @@ Tensor diagonal_backward(const Tensor& grad_output, Sizes input_sizes, int64_t o
   ops::copy_::call(part, grad_output);
   return out;
 }
-Tensor unfold_backward(const Tensor& grad_in, Sizes input_sizes, int64_t dim, int64_t, int64_t step) {
+Tensor unfold_backward(const Tensor& grad_in, Sizes input_sizes, int64_t dim, int64_t size, int64_t step) {
   const Tensor out = ops::zeros::call(input_sizes, grad_in.dtype(), Layout::Strided, grad_in.device());
   if (grad_in.dim() == 0 || input_sizes.empty()) return ops::copy_::call(const_cast<Tensor&>(out), grad_in);
   const auto d = static_cast<size_t>(wrap_dimension(dim, static_cast<int64_t>(input_sizes.size())));
   if (!is_floating(grad_in.dtype())) throw Error("unfold_backward: expected a floating point tensor");
+  if (step >= size) {
+    ops::unfold::call(out, dim, size, step);
+  } else {  // stock runs over the result, the windows that hold each place, and the places' numbers
+    const int64_t places = std::min(input_sizes[d], (grad_in.sizes()[d] - 1) * step + size);
+    SizeVector shape = list(out.sizes()), one(out.sizes().size(), 1), windows = list(grad_in.sizes()), strides = list(grad_in.strides());
+    shape[d] = places;
+    ops::as_strided::call(out, shape, out.strides());
+    windows[d] = 1;
+    strides[d] = 0;
+    windows.pop_back();
+    strides.pop_back();
+    ops::as_strided::call(ops::squeeze_dim::call(grad_in, -1), windows, strides);
+    const Tensor numbers = ops::arange_start::call(0, places, ScalarType::Long, Layout::Strided, grad_in.device(), {});
+    SizeVector steps(one.size(), 0);
+    one[d] = places;
+    steps[d] = 1;
+    ops::as_strided::call(numbers, one, steps);
+  }
   // Windows may overlap: each place of a window in its turn.
   for (int64_t w = 0; w < grad_in.sizes()[d]; ++w) {
     for (int64_t i = 0; i < grad_in.sizes().back(); ++i) add_elements(place_of(out, d, w * step + i), place_of(place_of(grad_in, grad_in.sizes().size() - 1, i), d, w));

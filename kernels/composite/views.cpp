@@ -17,6 +17,39 @@ Tensor view(const Tensor& self, Sizes size) {
   return view_of(self, shape, *strides, self.storage_offset());
 }
 Tensor alias(const Tensor& self) { return view_of(self, self.sizes(), self.strides(), self.storage_offset()); }
+// The same bytes as elements of another type; of another size, when the last dimension allows it.
+Tensor view_dtype(const Tensor& self, ScalarType dtype) {
+  if (self.dtype() == dtype) return alias(self);
+  const auto from = static_cast<int64_t>(element_size(self.dtype())), to = static_cast<int64_t>(element_size(dtype));
+  SizeVector sizes(self.sizes().begin(), self.sizes().end()), strides(self.strides().begin(), self.strides().end());
+  int64_t offset = self.storage_offset();
+  const std::string what = std::string(" to view ") + to_string(self.dtype()) + " as " + to_string(dtype) + " (different element sizes)";
+  if (from != to) {
+    if (sizes.empty()) throw Error("self.dim() cannot be 0" + what);
+    if (strides.back() != 1) throw Error("self.stride(-1) must be 1" + what + ", but got " + std::to_string(strides.back()));
+    const int64_t ratio = std::max(from, to) / std::min(from, to);
+    if (from > to) {
+      sizes.back() *= ratio;
+      for (size_t d = 0; d + 1 < strides.size(); ++d) strides[d] *= ratio;
+      offset *= ratio;
+    } else {
+      const auto divided = [&](int64_t* n, const std::string& name) {
+        if (*n % ratio) throw Error(name + " must be divisible by " + std::to_string(ratio) + what + ", but got " + std::to_string(*n));
+        *n /= ratio;
+      };
+      divided(&sizes.back(), "self.size(-1)");
+      divided(&offset, "self.storage_offset()");
+      for (size_t d = 0; d + 1 < strides.size(); ++d) divided(&strides[d], "self.stride(" + std::to_string(d) + ")");
+    }
+  }
+  const Tensor out = alias(self);
+  TensorImpl& impl = out.impl();
+  impl.dtype = dtype;
+  impl.sizes = std::move(sizes);
+  impl.strides = std::move(strides);
+  impl.offset = offset;
+  return out;
+}
 Tensor as_strided(const Tensor& self, Sizes size, Sizes stride, std::optional<int64_t> storage_offset) {
   return view_of(self, size, stride, storage_offset.value_or(self.storage_offset()));
 }

@@ -188,8 +188,8 @@ Tensor threshold_backward(const Tensor& grad_output, const Tensor& self, const S
 // The buffer serves backward; on the CPU stock keeps exp(-|x|) there.
 std::tuple<Tensor, Tensor> log_sigmoid_forward(const Tensor& self) {
   Tensor out = ops::empty_like::call(self, {}, {}, {}, {}, MemoryFormat::Contiguous);
+  Tensor buffer = ops::empty_like::call(self, {}, {}, {}, {}, MemoryFormat::Contiguous);
   const Tensor x = self.is_contiguous() ? self : ops::contiguous::call(self);
-  Tensor buffer = ops::empty_like::call(x, {}, {}, {}, {}, MemoryFormat::Contiguous);
   with_floating(self.dtype(), "log_sigmoid_cpu", [&]<class T>(T) {
     Walk<3> walk(x.sizes());
     walk.set(0, out);

@@ -39,7 +39,7 @@ Tensor hardswish_backward(const Tensor& grad_output, const Tensor& self) {
   }, true);
 }
 Tensor hardsigmoid(const Tensor& self) {
-  return floating_only("hardsigmoid_kernel", {self}, [](auto x) {
+  return floating_only("hardsigmoid_cpu", {self}, [](auto x) {
     using X = decltype(x);
     return std::min(std::max(x + X(3), X(0)), X(6)) / X(6);
   });
@@ -54,11 +54,12 @@ Tensor mish(const Tensor& self) {
   return floating_only("mish_cpu", {self}, [](auto x) { return x * std::tanh(std::log1p(std::exp(x))); });
 }
 Tensor mish_backward(const Tensor& grad_output, const Tensor& self) {
-  return floating_only("mish_backward_cpu", {grad_output, self}, [](auto g, auto x) {
+  Tensor out = ops::empty_memory_format::call(SizeVector{0}, self.dtype(), Layout::Strided, self.device());
+  return write_into(out, floating_only("mish_backward_cpu", {grad_output, self}, [](auto g, auto x) {
     using X = decltype(x);
     const X s = X(1) / (X(1) + std::exp(-x)), t = std::tanh(std::log1p(std::exp(x)));
     return g * (t + x * s * (X(1) - t * t));
-  }, true);
+  }));
 }
 
 Tensor softshrink(const Tensor& self, const Scalar& lambd) {
@@ -158,24 +159,22 @@ Tensor glu(const Tensor& self, int64_t dim) {
 Tensor glu_backward(const Tensor& grad_output, const Tensor& self, int64_t dim) {
   const int64_t d = wrap_dimension(dim, self.dim()), n = self.size(d);
   if (n % 2 != 0) throw Error("Halving dimension must be even, but dimension " + std::to_string(d) + " is size " + std::to_string(n));
-  const Tensor out = ops::empty_memory_format::call(SizeVector{0}, self.dtype(), Layout::Strided, self.device());
-  ops::resize_::call(const_cast<Tensor&>(out), self.sizes());
-  const Tensor a = ops::slice_Tensor::call(self, d, 0, n / 2, 1), b = ops::slice_Tensor::call(self, d, n / 2, n, 1);
-  const Tensor ga = ops::slice_Tensor::call(out, d, 0, n / 2, 1), gb = ops::slice_Tensor::call(out, d, n / 2, n, 1);
+  Tensor out = ops::empty_memory_format::call(SizeVector{0}, self.dtype(), Layout::Strided, self.device());
+  ops::resize_as_::call(out, self);
+  const Tensor a = ops::narrow::call(self, d, 0, n / 2), b = ops::narrow::call(self, d, n / 2, n / 2);
+  Tensor ga = ops::narrow::call(out, d, 0, n / 2), gb = ops::narrow::call(out, d, n / 2, n / 2);
+  ops::sigmoid_out::call(b, ga);
   with_floating(self.dtype(), "glu_backward_cpu", [&]<class T>(T) {
-    Walk<5> walk(a.sizes());
-    const Tensor* const all[] = {&ga, &gb, &a, &b, &grad_output};
-    for (size_t i = 0; i < 5; ++i) walk.set(i, *all[i]);
-    walk.run([](char* const* p, const int64_t* step, int64_t count) {
+    Walk<4> walk(a.sizes());
+    const Tensor* const all[] = {&gb, &ga, &a, &grad_output};
+    for (size_t i = 0; i < 4; ++i) walk.set(i, *all[i]);
+    each<T, T, T, T>(walk, [](T& o, T share, T x, T g) {
       using M = Math<T>;
-      for (int64_t k = 0; k < count; ++k) {
-        const M x = static_cast<M>(*reinterpret_cast<T*>(p[2] + k * step[2])), y = static_cast<M>(*reinterpret_cast<T*>(p[3] + k * step[3])),
-                g = static_cast<M>(*reinterpret_cast<T*>(p[4] + k * step[4])), s = M(1) / (M(1) + std::exp(-y));
-        *reinterpret_cast<T*>(p[0] + k * step[0]) = static_cast<T>(g * s);
-        *reinterpret_cast<T*>(p[1] + k * step[1]) = static_cast<T>(g * x * s * (M(1) - s));
-      }
+      const M s = static_cast<M>(share);
+      o = static_cast<T>((M(1) - s) * s * static_cast<M>(x) * static_cast<M>(g));
     });
   });
+  ops::mul__Tensor::call(ga, grad_output);
   return out;
 }
 

@@ -96,14 +96,24 @@ Tensor median_of(const Tensor& self, bool without_nan) {
   return out;
 }
 std::tuple<Tensor&, Tensor&> medians_into(const Tensor& self, int64_t dim, bool keepdim, Tensor& values, Tensor& indices, bool without_nan) {
-  const auto gone = named_dims(wrap_dimension(dim, self.dim()), self.dim());
-  if (self.dim() > 0 && self.size(dim) == 0) throw IndexError("median(): Expected reduction dim " + std::to_string(dim) + " to have non-zero size.");
+  const int64_t d = wrap_dimension(dim, self.dim());
+  const auto gone = named_dims(d, self.dim());
+  if (self.dim() > 0 && self.size(d) == 0) throw IndexError("median(): Expected reduction dim " + std::to_string(d) + " to have non-zero size.");
   const SizeVector shape = reduced_shape(self.sizes(), gone, keepdim);
   reshape_out(values, shape);
   reshape_out(indices, shape);
-  if (self.dim() > 0 && !keepdim) {
-    ops::unsqueeze::call(values, dim);
-    ops::unsqueeze::call(indices, dim);
+  if (self.dim() == 0) ops::unsqueeze::call(self, d);
+  const bool adds_dim = self.dim() == 0 || !keepdim;
+  const Tensor v_dims = adds_dim ? ops::unsqueeze::call(values, d) : values, i_dims = adds_dim ? ops::unsqueeze::call(indices, d) : indices;
+  if (self.dim() > 0 && self.strides()[static_cast<size_t>(d)] > 1) {  // stock works along what lies together
+    const auto moved_last = [d](const Tensor& t) {
+      Tensor out = ops::unsqueeze::call(t, -1);
+      ops::transpose_::call(out, d, -1);
+      return ops::squeeze__dim::call(out, d);
+    };
+    made_contiguous(moved_last(self));
+    moved_last(v_dims);
+    moved_last(i_dims);
   }
   const Rows rows = rows_of(self, gone);
   const Tensor v = empty(SizeVector{rows.count}, self.dtype()), i = empty(SizeVector{rows.count}, ScalarType::Long);

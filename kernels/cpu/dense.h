@@ -2,6 +2,7 @@
 // free in comes out as there; singular vectors by rotations of columns, whose signs are ours. Each returns 0, or what went wrong as LAPACK counts it.
 #pragma once
 #include <algorithm>
+#include <complex>
 #include <vector>
 
 namespace peel::kernels::dense {
@@ -19,6 +20,8 @@ void qr(int m, int n, double* a, double* tau);
 void qr_vectors(int m, int n, int k, double* a, const double* tau);
 /// Eigenvalues, ascending, of a symmetric matrix of which one triangle is read; vectors in its place when wanted.
 int eigen(bool vectors, bool upper, int n, double* a, double* values);
+/// Eigenvalues of any real matrix, pairs with the positive imaginary part first; vectors of length 1 when wanted. `a` is used up.
+int general_eigen(int n, double* a, std::complex<double>* values, std::complex<double>* vectors);
 /// A = U diag(s) V^T: u is m x u_columns, vt has vt_rows rows; null when not wanted.
 int singular(int m, int n, const double* a, double* s, double* u, int u_columns, double* vt, int vt_rows);
 /// The shortest x that comes nearest to A x = b; b holds max(m, n) rows. The rank at which smaller singular values count as none.

@@ -69,7 +69,8 @@ Tensor _standard_gamma(const Tensor& self, const std::optional<GeneratorHandle>&
   return out;
 }
 Tensor _sample_dirichlet(const Tensor& self, const std::optional<GeneratorHandle>& generator) {
-  const Tensor out = zeros_of(self, self.dtype()), gamma = zeros_of(self, ScalarType::Double), alpha = made_contiguous(self);
+  const Tensor out = zeros_of(self, self.dtype()), gamma = zeros_of(self, ScalarType::Double), alpha = empty(self.sizes(), self.dtype(), self.device());
+  copy_elements(alpha, self);
   Generator& g = chosen(generator);
   with_floating(self.dtype(), "dirichlet", [&]<class T>(T) {
     for (int64_t i = 0; i < alpha.numel(); ++i) gamma.data_as<double>()[i] = gamma_draw(static_cast<double>(alpha.data_as<T>()[i]), g);

@@ -300,6 +300,28 @@ Tensor shuffled(const Tensor& self, int64_t r, bool back) {
 Tensor pixel_shuffle(const Tensor& self, int64_t upscale_factor) { return shuffled(self, upscale_factor, false); }
 Tensor pixel_unshuffle(const Tensor& self, int64_t downscale_factor) { return shuffled(self, downscale_factor, true); }
 
+Tensor channel_shuffle(const Tensor& self, int64_t groups) {
+  if (self.dim() <= 2) throw Error("channel_shuffle expects input with > 2 dims, but got input with sizes" + to_text(self.sizes()));
+  if (groups <= 0) throw Error("Number of groups to divide channels in must be positive. Value of groups:" + std::to_string(groups));
+  if (self.size(1) % groups) {
+    throw Error("Number of channels must be divisible by groups. Got " + std::to_string(self.size(1)) + " channels and " + std::to_string(groups) + " groups.");
+  }
+  return ops::native_channel_shuffle::call(self, groups);
+}
+Tensor native_channel_shuffle(const Tensor& self, int64_t groups) {
+  Tensor out = ops::empty_memory_format::call(SizeVector{0}, self.dtype(), Layout::Strided, self.device());
+  ops::resize_::call(out, self.sizes());
+  const Tensor in = made_contiguous(self);
+  const int64_t in_group = self.size(1) / groups, inner = self.numel() / std::max<int64_t>(1, self.size(0) * self.size(1));
+  with_any_type(self.dtype(), "channel_shuffle", [&]<class T>(T) {
+    for (int64_t i = 0; i < in.numel(); ++i) {
+      const int64_t k = i % inner, c = i / inner % self.size(1), n = i / inner / self.size(1);
+      out.data_as<T>()[(n * self.size(1) + c % in_group * groups + c / in_group) * inner + k] = in.data_as<T>()[i];
+    }
+  });
+  return out;
+}
+
 namespace {
 
 struct Bins {

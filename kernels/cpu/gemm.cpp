@@ -13,8 +13,13 @@ namespace peel::kernels {
 namespace {
 
 template <class T>
+T factor(double v) {
+  if constexpr (requires { typename T::value_type; }) return T(static_cast<typename T::value_type>(v));
+  else return static_cast<T>(v);
+}
+template <class T>
 void loops(const Product& p, const T* a, const T* b, T* c) {
-  const T alpha = static_cast<T>(p.alpha), beta = static_cast<T>(p.beta);
+  const T alpha = factor<T>(p.alpha), beta = factor<T>(p.beta);
   for (int64_t j = 0; j < p.n; ++j) {
     T* column = c + j * p.ldc;
     for (int64_t i = 0; i < p.m; ++i) column[i] = p.beta == 0 ? T{} : static_cast<T>(beta * column[i]);
@@ -67,6 +72,8 @@ void gemm(const Product& p, const float* a, const float* b, float* c) { gemm_of(
 void gemm(const Product& p, const double* a, const double* b, double* c) { gemm_of(p, a, b, c); }
 void gemm(const Product& p, const int64_t* a, const int64_t* b, int64_t* c) { loops(p, a, b, c); }
 void gemm(const Product& p, const int32_t* a, const int32_t* b, int32_t* c) { loops(p, a, b, c); }
+void gemm(const Product& p, const std::complex<float>* a, const std::complex<float>* b, std::complex<float>* c) { loops(p, a, b, c); }
+void gemm(const Product& p, const std::complex<double>* a, const std::complex<double>* b, std::complex<double>* c) { loops(p, a, b, c); }
 void gemm(const Product& p, const BFloat16* a, const BFloat16* b, BFloat16* c) { in_float(p, a, b, c); }
 void gemm(const Product& p, const Half* a, const Half* b, Half* c) { in_float(p, a, b, c); }
 

@@ -283,14 +283,4 @@ Tensor kl_div(const Tensor& self, const Tensor& target, int64_t reduction, bool 
   return reduced(ops::sub_Tensor::call(ops::xlogy_Tensor::call(target, target), product), reduction);
 }
 
-Tensor dropout(const Tensor& input, double p, bool train) {
-  if (!(p >= 0 && p <= 1)) throw Error("dropout probability has to be between 0 and 1, but got " + std::to_string(p));
-  if (p == 0 || !train || input.numel() == 0) return input;
-  if (p == 1) return ops::mul_Tensor::call(input, ops::zeros::call(Sizes(), input.dtype(), Layout::Strided, input.device()));
-  Tensor noise = ops::empty_like::call(input);
-  ops::bernoulli__float::call(noise, 1 - p);
-  ops::div__Scalar::call(noise, 1 - p);
-  return ops::mul_Tensor::call(input, noise);
-}
-
 }  // namespace peel::kernels

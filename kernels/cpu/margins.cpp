@@ -95,6 +95,90 @@ Tensor multi_margin_loss_backward(const Tensor& grad_output, const Tensor& self,
   return out;
 }
 
+namespace {
+
+// Several classes of a sample are to win; the first -1 ends their list.
+struct Lists {
+  int64_t count, classes;
+  Tensor input, target;
+};
+Lists lists(const Tensor& self, const Tensor& target) {
+  Lists l{self.dim() < 2 ? 1 : self.size(0), self.dim() == 0 ? 1 : self.size(-1), {}, {}};
+  if (self.dim() > 2 || l.classes == 0) throw Error("Expected non-empty vector or matrix with optional 0-dim batch size, but got: " + to_text(self.sizes()));
+  const bool fits = self.dim() < 2 ? target.dim() <= 1 && target.numel() == l.classes : std::ranges::equal(target.sizes(), self.sizes());
+  if (!fits) throw Error("inconsistent target size: " + to_text(target.sizes()) + " for input of size: " + to_text(self.sizes()));
+  l.input = made_contiguous(self);
+  l.target = made_contiguous(target);
+  return l;
+}
+void check_range(const Tensor& t, int64_t least, int64_t most, const char* name) {
+  const bool low = ops::item::call(ops::min::call(t)).value.to_double() < static_cast<double>(least);
+  if (low || ops::item::call(ops::max::call(t)).value.to_double() > static_cast<double>(most)) throw Error(std::string(name) + " is out of range");
+}
+// f(place of a class that is to win, place of one that isn't, how far that is from losing by 1).
+template <class T, class F>
+void each_close(const Lists& l, const Tensor& is_target, F f) {
+  const T *in = l.input.data_as<T>(), *wins = is_target.data_as<T>();
+  for (int64_t i = 0; i < l.count; ++i) {
+    const int64_t first = i * l.classes, *target = l.target.data_as<int64_t>() + first;
+    for (int64_t k = 0; k < l.classes && target[k] >= 0; ++k) {
+      for (int64_t c = 0; c < l.classes; ++c) {
+        const double z = 1 - static_cast<double>(in[first + target[k]]) + static_cast<double>(in[first + c]);
+        if (wins[first + c] == T{} && z > 0) f(first + target[k], first + c, z);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+Tensor multilabel_margin_loss(const Tensor& self, const Tensor& target, int64_t reduction) {
+  return std::get<0>(ops::multilabel_margin_loss_forward::call(self, target, reduction));
+}
+std::tuple<Tensor, Tensor> multilabel_margin_loss_forward(const Tensor& self, const Tensor& target, int64_t reduction) {
+  Tensor out = nothing_of(self), is_target = nothing_of(self);
+  const Lists l = lists(self, target);
+  const bool each_sample = reduction == kNone && target.dim() > 1;
+  ops::resize_::call(out, each_sample ? SizeVector{l.count} : SizeVector{});
+  ops::resize_as_::call(is_target, target);
+  ops::zero_::call(is_target);
+  check_range(l.target, -1, l.classes - 1, "argument #2 'target'");
+  with_single_or_double(self.dtype(), "multilabel_margin_loss_forward_out_frame", [&]<class T>(T) {
+    for (int64_t i = 0; i < l.count; ++i) {
+      const int64_t* row = l.target.data_as<int64_t>() + i * l.classes;
+      for (int64_t k = 0; k < l.classes && row[k] >= 0; ++k) is_target.data_as<T>()[i * l.classes + row[k]] = T{1};
+    }
+    std::vector<double> sums(static_cast<size_t>(l.count));
+    each_close<T>(l, is_target, [&](int64_t, int64_t place, double z) { sums[static_cast<size_t>(place / l.classes)] += z / static_cast<double>(l.classes); });
+    double all = 0;
+    for (size_t i = 0; i < sums.size(); ++i) {
+      all += sums[i];
+      if (each_sample) out.data_as<T>()[i] = static_cast<T>(sums[i]);
+    }
+    if (!each_sample) *out.data_as<T>() = static_cast<T>(reduction == kMean ? all / static_cast<double>(l.count) : all);
+  });
+  return {out, is_target};
+}
+Tensor multilabel_margin_loss_backward(const Tensor& grad_output, const Tensor& self, const Tensor& target, int64_t reduction, const Tensor& is_target) {
+  Tensor out = ops::zeros_like::call(self, {}, {}, {}, {}, MemoryFormat::Contiguous);
+  const Lists l = lists(self, target);
+  ops::resize_as_::call(out, self);
+  ops::zero_::call(out);
+  check_range(l.target, -1, l.classes - 1, "argument #2 'target'");
+  check_range(is_target, 0, 1, "argument #3 'is_target'");
+  const int64_t step = grad_output.numel() > 1 ? grad_output.strides()[0] : 0;
+  with_single_or_double(self.dtype(), "multilabel_margin_loss_backward_out_frame", [&]<class T>(T) {
+    const double share = 1.0 / static_cast<double>(reduction == kMean ? l.count * l.classes : l.classes);
+    std::vector<double> grads(static_cast<size_t>(self.numel()));
+    each_close<T>(l, is_target, [&](int64_t wins, int64_t other, double) {
+      grads[static_cast<size_t>(other)] += share;
+      grads[static_cast<size_t>(wins)] -= share;
+    });
+    for (int64_t i = 0; i < self.numel(); ++i) out.data_as<T>()[i] = static_cast<T>(grads[static_cast<size_t>(i)] * static_cast<double>(grad_output.data_as<T>()[i / l.classes * step]));
+  });
+  return out;
+}
+
 Tensor soft_margin_loss(const Tensor& self, const Tensor& target, int64_t reduction) {
   Tensor out = nothing_of(self);
   return ops::soft_margin_loss_out::call(self, target, reduction, out);

@@ -54,7 +54,7 @@ Tensor& masked_scatter_(Tensor& self, const Tensor& mask, const Tensor& source) 
     throw Error(std::string("masked_scatter_: expected self and source to have same dtypes but got ") + to_string(self.dtype()) + " and " + to_string(source.dtype()));
   }
   const Tensor m = wide(mask, self.sizes());
-  if (m.dtype() != ScalarType::Bool) throw Error("masked_scatter_ only supports boolean masks, but got mask with dtype " + cpp_name(m.dtype()));
+  if (m.dtype() != ScalarType::Bool) throw Error("masked_scatter_ only supports boolean masks, but got mask with dtype " + std::string(to_string(m.dtype())));
   const Tensor from = source.is_contiguous() ? source : ops::contiguous::call(source);
   with_type(self.dtype(), "masked_scatter", [&]<class T>(T) {
     Walk<2> walk(self.sizes());
@@ -63,7 +63,7 @@ Tensor& masked_scatter_(Tensor& self, const Tensor& mask, const Tensor& source) 
     int64_t used = 0;
     each<T, bool>(walk, [&](T& o, bool set) {
       if (!set) return;
-      if (used == from.numel()) throw Error("masked_scatter: expected self and source to have same number of elements where mask is true");
+      if (used == from.numel()) throw Error("Number of elements of source < number of ones in mask");
       o = from.data_as<T>()[used++];
     });
   });

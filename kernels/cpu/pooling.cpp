@@ -102,6 +102,30 @@ Tensor max_pool2d_with_indices_backward(const Tensor& grad_output, const Tensor&
   return out;
 }
 
+Tensor max_unpool2d(const Tensor& self, const Tensor& indices, Sizes output_size) {
+  if (indices.dtype() != ScalarType::Long) throw Error("elements in indices should be type int64 but got: " + std::string(to_string(indices.dtype())));
+  if (output_size.size() != 2) throw Error("There should be exactly two elements (height, width) in output_size, but got " + std::to_string(output_size.size()) + " elements.");
+  if (self.dim() != 3 && self.dim() != 4) throw Error("Input to max_unpooling2d should be a 3d or 4d Tensor, but got a tensor with " + std::to_string(self.dim()) + " dimensions.");
+  if (!std::ranges::equal(self.sizes(), indices.sizes())) {
+    throw Error("Expected shape of indices to be same as that of the input tensor (" + to_text(self.sizes()) + ") but got indices tensor with shape: " + to_text(indices.sizes()));
+  }
+  Tensor out = ops::empty_memory_format::call(SizeVector{0}, self.dtype(), Layout::Strided, self.device());
+  const Tensor in = made_contiguous(self), places = made_contiguous(indices);
+  ops::resize_::call(out, pooled_shape(self, output_size[0], output_size[1]));
+  ops::zero_::call(out);
+  const int64_t plane = output_size[0] * output_size[1], pooled = self.size(-1) * self.size(-2);
+  with_type(self.dtype(), "max_unpool2d", [&]<class T>(T) {
+    for (int64_t i = 0; i < in.numel(); ++i) {
+      const int64_t to = places.data_as<int64_t>()[i];
+      if (to < 0 || to >= plane) {
+        throw Error("Found an invalid max index: " + std::to_string(to) + " (output volumes are of size " + std::to_string(output_size[0]) + "x" + std::to_string(output_size[1]) + ")");
+      }
+      out.data_as<T>()[i / pooled * plane + to] = in.data_as<T>()[i];
+    }
+  });
+  return out;
+}
+
 namespace {
 
 // The elements under one window: f(row, column) in the input, and by how much their sum is divided.

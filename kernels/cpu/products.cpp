@@ -55,8 +55,8 @@ void multiply(const Tensor& result, Tensor a, Tensor b, double beta, double alph
   fixed.lda = std::max<int64_t>(p.lda, p.transpose_a ? k : m);
   fixed.ldb = std::max<int64_t>(p.ldb, p.transpose_b ? n : k);
   fixed.ldc = std::max<int64_t>(p.ldc, m);
-  with_type(result.dtype(), "addmm_impl_cpu_", [&]<class T>(T) {
-    if constexpr (std::is_same_v<T, bool>) no_kernel_for("addmm_impl_cpu_", result.dtype());
+  with_any_type(result.dtype(), "addmm_impl_cpu_", [&]<class T>(T) {
+    if constexpr (std::is_same_v<T, bool> || sizeof(T) == 1 || std::is_same_v<T, int16_t>) no_kernel_for("addmm_impl_cpu_", result.dtype());
     else gemm(fixed, x.tensor.data_as<T>(), y.tensor.data_as<T>(), c.data_as<T>());
   });
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <sstream>
 #include <numeric>
 
 #include "kernels/cpu/walk.h"
@@ -79,6 +80,11 @@ Walk<1> drawing(const Tensor& t) {
 Tensor& normal_(Tensor& self, double mean, double std, const std::optional<GeneratorHandle>& generator) {
   Generator& g = chosen(generator);
   if (std < 0) throw Error("normal expects std >= 0.0, but found std " + std::to_string(std));
+  if (is_complex(self.dtype())) {  // half of the variance for each part
+    Tensor parts = ops::view_as_real::call(self);
+    normal_(parts, mean, std / std::numbers::sqrt2, generator);
+    return self;
+  }
   with_floating(self.dtype(), "normal_kernel_cpu", [&]<class T>(T) {
     const int64_t n = self.numel();
     if (n >= 16 && self.is_contiguous()) {
@@ -191,6 +197,39 @@ Tensor& exponential_(Tensor& self, double lambd, const std::optional<GeneratorHa
   with_floating(self.dtype(), "exponential_cpu", [&]<class T>(T) {
     Walk<1> walk = drawing(self);
     each<T>(walk, [&](T& o) { o = static_cast<T>(-1.0 / lambd * std::log1p(-g.uniform53())); });
+  });
+  return self;
+}
+
+Tensor& cauchy_(Tensor& self, double median, double sigma, const std::optional<GeneratorHandle>& generator) {
+  if (sigma <= 0) throw Error("cauchy_ expects sigma > 0.0, but found sigma=" + std::to_string(sigma));
+  if (!is_floating(self.dtype())) throw Error(std::string("Cauchy distribution is a continuous probability distribution. dtype must be a floating point but you specified ") + to_string(self.dtype()));
+  Generator& g = chosen(generator);
+  with_floating(self.dtype(), "cauchy", [&]<class T>(T) {
+    Walk<1> walk = drawing(self);
+    each<T>(walk, [&](T& o) { o = static_cast<T>(median + sigma * std::tan(std::numbers::pi * (g.uniform53() - 0.5))); });
+  });
+  return self;
+}
+Tensor& geometric_(Tensor& self, double p, const std::optional<GeneratorHandle>& generator) {
+  if (p <= 0 || p >= 1) {
+    std::ostringstream text;  // as C++ prints it
+    text << p;
+    throw Error("geometric_ expects p to be in (0, 1), but got p=" + text.str());
+  }
+  Generator& g = chosen(generator);
+  with_real_type(self.dtype(), "geometric", [&]<class T>(T) {
+    Walk<1> walk = drawing(self);
+    each<T>(walk, [&](T& o) { o = static_cast<T>(static_cast<Math<T>>(std::ceil(std::log(g.uniform53()) / std::log1p(-p)))); });
+  });
+  return self;
+}
+Tensor& log_normal_(Tensor& self, double mean, double std, const std::optional<GeneratorHandle>& generator) {
+  if (std <= 0) throw Error("log_normal_ expects std > 0.0, but found std=" + std::to_string(std));
+  Generator& g = chosen(generator);
+  with_floating(self.dtype(), "log_normal", [&]<class T>(T) {
+    Walk<1> walk = drawing(self);
+    each<T>(walk, [&](T& o) { o = static_cast<T>(std::exp(g.normal() * std + mean)); });
   });
   return self;
 }

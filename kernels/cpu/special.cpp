@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "kernels/cpu/elementwise.h"
+#include "kernels/cpu/special.h"
 #include "ops_generated/kernels.h"
 #include "ops_generated/ops.h"
 
@@ -12,6 +13,8 @@ namespace peel::kernels {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity(), kNaN = std::numeric_limits<double>::quiet_NaN();
+
+}  // namespace
 
 // By its recurrence up to 10, then its asymptotic series.
 double digamma_of(double x) {
@@ -26,6 +29,9 @@ double digamma_of(double x) {
   const double z = 1 / (x * x);
   return std::log(x) - 0.5 / x - z * (1.0 / 12 - z * (1.0 / 120 - z * (1.0 / 252 - z * (1.0 / 240 - z / 132)))) - below;
 }
+
+namespace {
+
 // The sum of 1 / (x + k)^s by Euler and Maclaurin.
 double zeta(double s, double x) {
   if (x <= 0 && x == std::trunc(x)) return kInfinity;

@@ -118,7 +118,7 @@ Tensor made(const Tensor& self, Sizes dims, Sizes shape, ScalarType type) {
   const Tensor flat = ops::reshape::call(ops::permute::call(self, order), signal);
   Tensor seen = out;
   ops::resize_::call(seen, result, MemoryFormat::Contiguous);
-  if (!flat.is_contiguous()) ops::clone::call(flat, MemoryFormat::Contiguous);
+  if (std::ranges::find(flat.strides(), 0) != flat.strides().end()) ops::clone::call(flat, MemoryFormat::Contiguous);  // what repeats is copied
   ops::as_strided_::call(seen, shape, contiguous_strides(shape), 0);
   return out;
 }

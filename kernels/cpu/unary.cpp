@@ -165,6 +165,8 @@ Tensor& abs_out(const Tensor& self, Tensor& out) {
   // Stock computes complex numbers without imaginary parts, whose real parts are copied.
   const Tensor sizes = ops::empty_memory_format::call(SizeVector{0}, self.dtype(), Layout::Strided, self.device());
   reshape_out(sizes, self.sizes());
+  const SizeVector strides = like_strides(self.sizes(), self.strides());
+  if (!std::ranges::equal(strides, sizes.strides())) ops::as_strided_::call(const_cast<Tensor&>(sizes), self.sizes(), strides, {});
   with_any_type(self.dtype(), "abs_cpu", [&]<class T>(T) {
     if constexpr (kIsComplex<T>) {
       Walk<2> walk(self.sizes());

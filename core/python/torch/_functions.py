@@ -5,7 +5,7 @@ from ._missing import missing
 __all__ = ["is_tensor", "is_floating_point", "is_complex", "is_storage", "numel", "as_tensor", "asarray", "from_numpy", "broadcast_shapes", "typename", "einsum", "split",
            "norm", "unique", "tensordot", "cartesian_prod", "is_nonzero", "is_inference", "is_conj", "is_neg", "is_same_size", "get_device", "atleast_1d", "atleast_2d",
            "cdist", "broadcast_tensors", "meshgrid", "normal", "result_type", "finfo", "iinfo", "compile", "conj", "frombuffer", "from_dlpack", "chain_matmul",
-           "is_distributed", "is_signed", "atleast_3d", "block_diag", "nonzero", "unique_consecutive", "unravel_index"]
+           "is_distributed", "is_signed", "atleast_3d", "block_diag", "nonzero", "unique_consecutive", "unravel_index", "stft", "lu"]
 
 
 def is_tensor(x):
@@ -294,3 +294,24 @@ def broadcast_shapes(*shapes):
                     raise RuntimeError("Shape mismatch: objects cannot be broadcast to a single shape")
                 result[-i] = shape[-i]
     return Size(result)
+
+
+def stft(input, n_fft, hop_length=None, win_length=None, window=None, center=True, pad_mode="reflect", normalized=False, onesided=None, return_complex=None, align_to_window=None):
+    if center and align_to_window is not None:
+        raise RuntimeError("stft align_to_window should only be set when center = false")
+    if center:
+        from .nn.functional import pad
+        dims, half = input.dim(), int(n_fft // 2)
+        input = pad(input.view([1] * (3 - dims) + list(input.size())), [half, half], pad_mode)
+        input = input.view(input.shape[-dims:])
+    return _V.stft(input, n_fft, hop_length, win_length, window, normalized, onesided, return_complex, align_to_window)
+
+
+def lu(A, pivot=True, get_infos=False, out=None):
+    factors, pivots, infos = _V._lu_with_info(A, pivot=pivot, check_errors=not get_infos)
+    given = (factors, pivots, infos) if get_infos else (factors, pivots)
+    if out is None:
+        return given
+    for to, one in zip(out, given):
+        to.resize_as_(one).copy_(one)
+    return out

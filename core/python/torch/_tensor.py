@@ -365,6 +365,17 @@ class Tensor(_C.TensorBase):
         from ._functions import norm
         return norm(self, p, dim, keepdim, dtype=dtype)
 
+    def stft(self, n_fft, hop_length=None, win_length=None, window=None, center=True, pad_mode="reflect", normalized=False, onesided=None, return_complex=None, align_to_window=None):
+        from ._functions import stft
+        return stft(self, n_fft, hop_length, win_length, window, center, pad_mode, normalized, onesided, return_complex, align_to_window)
+
+    def istft(self, n_fft, hop_length=None, win_length=None, window=None, center=True, normalized=False, onesided=None, length=None, return_complex=False):
+        return _C._VariableFunctions.istft(self, n_fft, hop_length, win_length, window, center, normalized, onesided, length, return_complex=return_complex)
+
+    def lu(self, pivot=True, get_infos=False):
+        from ._functions import lu
+        return lu(self, pivot, get_infos)
+
     def unique(self, sorted=True, return_inverse=False, return_counts=False, dim=None):
         from ._functions import unique
         return unique(self, sorted, return_inverse, return_counts, dim)
@@ -381,7 +392,8 @@ class Tensor(_C.TensorBase):
             return args[0].alias()
         if len(args) == 1 and not isinstance(args[0], (int, tuple)):
             return _C._from_data(args[0], self.dtype)
-        return self.new_empty(args[0] if len(args) == 1 and isinstance(args[0], tuple) else args)
+        from ._ops import ops
+        return ops.aten.empty.memory_format(args[0] if len(args) == 1 and isinstance(args[0], tuple) else args or (0,), dtype=self.dtype, device=self.device)
 
     def unflatten(self, dim, sizes):
         return _C.TensorBase.unflatten(self, dim, sizes)

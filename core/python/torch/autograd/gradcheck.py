@@ -28,6 +28,11 @@ class UndefinedGrad(Function):
         return None
 
 
+def _undefined(tensor):
+    _C._take_sequence_number()  # in stock the function is a node itself
+    return UndefinedGrad.apply(tensor)
+
+
 def _as_tuple(x):
     return x if isinstance(x, tuple) else tuple(x) if isinstance(x, list) else (x,)
 
@@ -192,10 +197,10 @@ def _check_scaling(outputs, inputs):
 
 def _check_undefined(fn, outputs, inputs):
     targets = list(_tensors(inputs, True))
-    cases = [[UndefinedGrad.apply(o) for o in _differentiable(fn(*inputs))]]
+    cases = [[_undefined(o) for o in _differentiable(fn(*inputs))]]
     if len(cases[0]) > 1:
         for i in range(len(outputs)):
-            cases.append([UndefinedGrad.apply(o) if k == i else o for k, o in enumerate(_differentiable(fn(*inputs)))])
+            cases.append([_undefined(o) if k == i else o for k, o in enumerate(_differentiable(fn(*inputs)))])
     for case in cases:
         zeros = [_V.zeros_like(o, memory_format=_C.contiguous_format) for o in case]
         notes = 'Please look at "Notes about undefined output gradients" in "tools/autograd/derivatives.yaml"'

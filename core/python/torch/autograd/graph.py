@@ -23,6 +23,55 @@ def increment_version(tensor):
         _C._bump_version(t)
 
 
+class _MultiHandle:
+    """Takes a hook off all its tensors."""
+
+    def __init__(self, handles):
+        self.handles = handles
+
+    def remove(self):
+        for handle in self.handles:
+            handle.remove()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        self.remove()
+
+
+def register_multi_grad_hook(tensors, fn, *, mode="all"):
+    """Of several tensors: called once a backward, when the gradients of all that it computes are there, or the first one."""
+    if mode not in ("all", "any"):
+        raise ValueError("Expects mode to be one of ('all', 'any') but got %s" % mode)
+    if mode == "any" and not all(t.requires_grad for t in tensors):
+        raise RuntimeError("Some of the Tensors do not require grad")
+    ran, gradients = set(), {}
+
+    def first(grad):
+        run = _C._current_graph_task_id()
+        if run not in ran:
+            ran.add(run)
+            fn(grad)
+
+    nodes = [get_gradient_edge(t).node if t.requires_grad else None for t in tensors] if mode == "all" else []
+
+    def each(index):
+        def hook(grad):
+            run = _C._current_graph_task_id()
+            if run not in gradients:
+                gradients[run] = [None] * len(tensors), sum(_C._will_engine_execute_node(n) for n in nodes if n is not None), []
+            held, awaited, come = gradients[run]
+            held[index] = grad
+            come.append(index)
+            if len(come) == awaited:
+                del gradients[run]
+                fn(held)
+        return hook
+
+    return _MultiHandle([t.register_hook(first if mode == "any" else each(i)) for i, t in enumerate(tensors) if t.requires_grad])
+
+
 class saved_tensors_hooks:
     def __init__(self, pack_hook, unpack_hook):
         self.pack_hook, self.unpack_hook = pack_hook, unpack_hook

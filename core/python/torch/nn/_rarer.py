@@ -2,6 +2,7 @@
 import warnings
 
 from .. import _C
+from ..autograd.modes import no_grad
 from .functional import _nn, _reduction, _torch, avg_pool1d, avg_pool2d, logsigmoid, max_pool1d, max_pool2d, pad, relu
 
 
@@ -83,8 +84,87 @@ def max_pool3d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode
     return _torch("max_pool3d")(input, kernel_size, kernel_size if stride is None else stride, padding, dilation, ceil_mode)
 
 
+def _unpooled_sizes(input, kernel_size, stride, padding, output_size):
+    n = len(kernel_size)
+    natural = [(size - 1) * s + k - 2 * p for size, k, s, p in zip(input.size()[-n:], kernel_size, stride, padding)]
+    if output_size is None:
+        return natural
+    if len(output_size) == n + 2:
+        output_size = output_size[2:]
+    if len(output_size) != n:
+        raise ValueError("output_size should be a sequence containing %d or %d elements, but it has a length of '%d'" % (n, n + 2, len(output_size)))
+    for d in range(n):
+        least, most = natural[d] - stride[d], natural[d] + stride[d]
+        if not least < output_size[d] < most:
+            raise ValueError('invalid output_size "%s" (dim %d must be between %d and %d)' % (output_size, d, least, most))
+    return list(output_size)
+
+
+def _times(n, value):
+    return tuple(value) if isinstance(value, (tuple, list)) else (value,) * n
+
+
+def max_unpool1d(input, indices, kernel_size, stride=None, padding=0, output_size=None):
+    size = _unpooled_sizes(input, _times(1, kernel_size), _times(1, kernel_size if stride is None else stride), _times(1, padding), output_size)
+    return _nn("max_unpool2d")(input.unsqueeze(-1), indices.unsqueeze(-1), size + [1]).squeeze(-1)
+
+
+def max_unpool2d(input, indices, kernel_size, stride=None, padding=0, output_size=None):
+    size = _unpooled_sizes(input, _times(2, kernel_size), _times(2, kernel_size if stride is None else stride), _times(2, padding), output_size)
+    return _nn("max_unpool2d")(input, indices, size)
+
+
 def multilabel_margin_loss(input, target, size_average=None, reduce=None, reduction="mean"):
     return _nn("multilabel_margin_loss")(input, target, _reduction(reduction))
+
+
+def ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reduction="mean", zero_infinity=False):
+    return _torch("ctc_loss")(log_probs, targets, input_lengths, target_lengths, blank, _reduction(reduction), zero_infinity)
+
+
+def embedding_bag(input, weight, offsets=None, max_norm=None, norm_type=2, scale_grad_by_freq=False, mode="mean", sparse=False, per_sample_weights=None, include_last_offset=False,
+                  padding_idx=None):
+    if weight.dtype == _C.int64 and input.is_floating_point():
+        warnings.warn("Argument order of nn.functional.embedding_bag was changed. Usage `embedding_bag(weight, input, ...)` is deprecated, and should now be "
+                      "`embedding_bag(input, weight, ...)`.", stacklevel=2)
+        weight, input = input, weight
+    if per_sample_weights is not None and input.size() != per_sample_weights.size():
+        raise ValueError("embedding_bag: If per_sample_weights (%s) is not None, then it must have the same shape as the input (%s)" % (per_sample_weights.shape, input.shape))
+    if weight.dim() != 2:
+        raise ValueError("weight has to be a 2D Tensor, but got Tensor of dimension %d" % weight.dim())
+    if input.dim() == 2:
+        if offsets is not None:
+            raise ValueError("if input is 2D, then offsets has to be None, as input is treated is a mini-batch of fixed length sequences. However, found offsets of type %s" % type(offsets))
+        offsets = _torch("arange")(0, input.numel(), input.size(1), dtype=input.dtype, device=input.device)
+        include_last_offset = False
+        input = input.reshape(-1)
+        if per_sample_weights is not None:
+            per_sample_weights = per_sample_weights.reshape(-1)
+    elif input.dim() != 1:
+        raise ValueError("input has to be 1D or 2D Tensor, but got Tensor of dimension %d" % input.dim())
+    elif offsets is None:
+        raise ValueError("offsets has to be a 1D Tensor but got None")
+    elif offsets.dim() != 1:
+        raise ValueError("offsets has to be a 1D Tensor")
+    modes = ("sum", "mean", "max")
+    if mode not in modes:
+        raise ValueError("mode has to be one of sum, mean or max")
+    if mode == "max" and scale_grad_by_freq:
+        raise ValueError("max mode does not support scaling the gradient by the frequency")
+    if mode == "max" and sparse:
+        raise ValueError("max mode does not support sparse weights")
+    if max_norm is not None:
+        with no_grad():
+            _torch("embedding_renorm_")(weight, input, max_norm, norm_type)
+    if per_sample_weights is not None and mode != "sum":
+        raise NotImplementedError("embedding_bag: per_sample_weights was not None. per_sample_weights is only supported for mode='sum' (got mode='%s'). Please open a feature request on "
+                                  "GitHub." % mode)
+    return _torch("embedding_bag")(weight, input, offsets, scale_grad_by_freq, modes.index(mode), sparse, per_sample_weights, include_last_offset, padding_idx)[0]
+
+
+def adaptive_max_pool3d(input, output_size, return_indices=False):
+    values, indices = _nn("adaptive_max_pool3d")(input, _sizes(input, output_size, 3))
+    return (values, indices) if return_indices else values
 
 
 def soft_margin_loss(input, target, size_average=None, reduce=None, reduction="mean"):

@@ -133,7 +133,7 @@ def conv2d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
 
 def max_pool2d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
     if return_indices:
-        missing("max_pool2d(return_indices=True)")
+        return _nn("max_pool2d_with_indices")(input, kernel_size, kernel_size if stride is None else stride, padding, dilation, ceil_mode)
     return _torch("max_pool2d")(input, kernel_size, kernel_size if stride is None else stride, padding, dilation, ceil_mode)
 
 
@@ -387,9 +387,7 @@ def gumbel_softmax(logits, tau=1, hard=False, eps=1e-10, dim=-1):
 def _feature_dropout(input, p, training, inplace):
     if p < 0.0 or p > 1.0:
         raise ValueError("dropout probability has to be between 0 and 1, but got %s" % p)
-    if inplace:
-        missing("feature dropout in place")
-    return _torch("feature_dropout")(input, p, training)
+    return _torch("feature_dropout_" if inplace else "feature_dropout")(input, p, training)
 
 
 def dropout1d(input, p=0.5, training=True, inplace=False):
@@ -401,7 +399,7 @@ def dropout2d(input, p=0.5, training=True, inplace=False):
 
 
 def alpha_dropout(input, p=0.5, training=False, inplace=False):
-    return _torch("alpha_dropout")(input, p, training)
+    return _torch("alpha_dropout_" if inplace else "alpha_dropout")(input, p, training)
 
 
 def normalize(input, p=2.0, dim=1, eps=1e-12, out=None):
@@ -440,7 +438,7 @@ def conv_transpose2d(input, weight, bias=None, stride=1, padding=0, output_paddi
 
 def max_pool1d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
     if return_indices:
-        missing("max_pool1d(return_indices=True)")
+        return _torch("max_pool1d_with_indices")(input, kernel_size, kernel_size if stride is None else stride, padding, dilation, ceil_mode)
     return _torch("max_pool1d")(input, kernel_size, kernel_size if stride is None else stride, padding, dilation, ceil_mode)
 
 
@@ -515,7 +513,7 @@ from .resizing import (adaptive_max_pool1d, adaptive_max_pool2d, affine_grid, fo
 
 # Those that are operators just so, by where PyTorch has them; its names for the written-in-place ones too.
 _PLAIN = {"_nn": ["elu_", "hardtanh_", "leaky_relu_", "adaptive_max_pool2d_with_indices", "avg_pool3d"],
-          "_VariableFunctions": ["adaptive_max_pool1d_with_indices", "bilinear", "celu_", "channel_shuffle", "conv3d", "conv_tbc", "conv_transpose1d", "conv_transpose3d",
+          "_VariableFunctions": ["adaptive_max_pool1d_with_indices", "bilinear", "celu_", "channel_shuffle", "native_channel_shuffle", "conv3d", "conv_tbc", "conv_transpose1d", "conv_transpose3d",
                                  "relu_", "rrelu_", "selu_", "threshold_"]}
 _missing = attribute("torch.nn.functional")
 
@@ -530,7 +528,7 @@ def __getattr__(name):
     return _missing(name)
 
 
-_MORE = {"adaptive_avg_pool3d", "dropout3d", "feature_alpha_dropout", "local_response_norm", "lp_pool1d", "lp_pool2d", "max_pool3d",
+_MORE = {"adaptive_avg_pool3d", "adaptive_max_pool3d", "ctc_loss", "dropout3d", "embedding_bag", "feature_alpha_dropout", "local_response_norm", "lp_pool1d", "lp_pool2d", "max_pool3d", "max_unpool1d", "max_unpool2d",
          "multi_margin_loss", "multilabel_margin_loss", "multilabel_soft_margin_loss", "rrelu", "soft_margin_loss", "triplet_margin_with_distance_loss"}
 globals().update({_name: asks(_held) for _name, _held in list(globals().items()) if isfunction(_held) and not _name.startswith("_") and _held is not asks and _held is not isfunction
                   and _held is not attribute and _held is not missing})

@@ -127,6 +127,23 @@ AdaptiveMaxPool1d, AdaptiveMaxPool2d, AdaptiveMaxPool3d = (type("AdaptiveMaxPool
 MaxPool3d = type("MaxPool3d", (_MaxPool,), {"function": "max_pool3d"})
 
 
+class _MaxUnpool(Module):
+    function, dimensions = "", 0
+
+    def __init__(self, kernel_size, stride=None, padding=0):
+        super().__init__()
+        self.kernel_size, self.stride, self.padding = (v if isinstance(v, tuple) else tuple(v) if isinstance(v, list) else (v,) * self.dimensions for v in (kernel_size, kernel_size if stride is None else stride, padding))
+
+    def forward(self, input, indices, output_size=None):
+        return getattr(F, self.function)(input, indices, self.kernel_size, self.stride, self.padding, output_size)
+
+    def extra_repr(self):
+        return "kernel_size=%s, stride=%s, padding=%s" % (self.kernel_size, self.stride, self.padding)
+
+
+MaxUnpool1d, MaxUnpool2d = (type("MaxUnpool%dd" % n, (_MaxUnpool,), {"function": "max_unpool%dd" % n, "dimensions": n}) for n in (1, 2))
+
+
 class PixelShuffle(Module):
     def __init__(self, upscale_factor):
         super().__init__()
@@ -237,6 +254,8 @@ class EmbeddingBag(Module):
                                self.include_last_offset, self.padding_idx)
 
     def extra_repr(self):
+        for value in self.__dict__.values():  # stock makes texts of all of them, the weights' too
+            repr(value)
         text = "%s, %s" % (self.num_embeddings, self.embedding_dim)
         if self.max_norm is not None:
             text += ", max_norm=%s" % self.max_norm
