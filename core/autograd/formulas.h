@@ -93,6 +93,15 @@ std::tuple<Tensor, Tensor> euclidean_dist_backward(const Tensor& grad, const Ten
 Tensor renorm_backward(const Tensor& grad, const Tensor& self, const Scalar& p, int64_t dim, const Scalar& maxnorm);
 Tensor logcumsumexp_backward(const Tensor& grad, const Tensor& self, const Tensor& result, int64_t dim);
 
+// Of sparse tensors.
+Tensor sparse_constructor_values_backward(const Tensor& grad, const Tensor& result);
+Tensor values_backward(const Tensor& grad, const Tensor& self);
+/// In the layout that self has.
+Tensor to_layout_of(const Tensor& grad, const Tensor& self);
+Tensor sparse_mask_backward(const Tensor& grad, const Tensor& mask, const Tensor& self);
+/// Of a product's left factor: where it has coordinates.
+Tensor sparse_factor_backward(const Tensor& grad, const Tensor& left, const Tensor& right, const Scalar& alpha);
+
 // Of Fourier transforms.
 Tensor fft_r2c_backward(const Tensor& grad, Sizes dim, int64_t normalization, bool onesided, Sizes);
 Tensor fft_c2r_backward(const Tensor& grad, Sizes dim, int64_t normalization);

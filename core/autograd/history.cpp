@@ -170,6 +170,8 @@ void refuse_out(const char* op, const Tensor& out, bool any_needs_grad) {
 
 Tensor as_view(const Tensor& base, Tensor view, ViewKind kind, bool one_of_several) {
   if (base.is_inference()) return view;
+  // A part of a sparse tensor: the part itself keeps its counter.
+  if (kind == ViewKind::kNotDifferentiable && view.object()->owners() > 1) view = Tensor(Ref<KeyedObject>(view.impl().detached(base.impl().version)));
   TensorImpl& impl = view.impl();
   impl.version = base.impl().version;
   if (kind == ViewKind::kNotDifferentiable) return view;

@@ -3,6 +3,7 @@
 #include <atomic>
 
 #include "core/dispatch/error.h"
+#include "core/ops/sparse.h"
 
 namespace peel::core {
 namespace {
@@ -20,7 +21,7 @@ Tensor with_data_of(const Tensor& t, Ref<VersionCounter> counter) {
       return made;
     }
   }
-  return Tensor(Ref<KeyedObject>(t.impl().detached(std::move(counter))));
+  return shallow_copy(t, std::move(counter));
 }
 
 }  // namespace

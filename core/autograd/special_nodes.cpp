@@ -7,6 +7,7 @@
 #include "core/autograd/forward.h"
 #include "core/autograd/manual.h"
 #include "core/dispatch/error.h"
+#include "core/tensor/sparse.h"
 
 namespace peel::core {
 namespace {
@@ -31,6 +32,17 @@ Tensor copy_in_order_of(const Tensor& grad, const Tensor& variable) {
   return out;
 }
 
+// A tensor of coordinates that nobody else has gives its parts to a new one; any other is copied.
+Tensor kept_sparse(const Tensor& grad, bool only_ours) {
+  if (grad_state.grad_mode || !is_coo(grad)) return ops::clone::call(grad);
+  const auto contiguous = [](const Tensor& part) { return part.is_contiguous(); };
+  const auto unshared = [](const Tensor& part) { return part.object()->owners() == 1; };
+  const bool takes = contiguous(ops::_indices::call(grad)) && contiguous(ops::_values::call(grad)) && unshared(ops::_indices::call(grad)) && unshared(ops::_values::call(grad)) && only_ours;
+  if (!takes) return ops::clone::call(grad);
+  const Tensor values = ops::_values::call(grad), indices = ops::_indices::call(grad);
+  return ops::_sparse_coo_tensor_unsafe::call(indices, values, grad.sizes(), grad.dtype(), Layout::Sparse, grad.device());
+}
+
 }  // namespace
 
 AccumulateGrad::AccumulateGrad(Tensor leaf) : Node(kLast), variable_(std::move(leaf)) { add_input(variable_); }
@@ -52,10 +64,12 @@ std::vector<Tensor> AccumulateGrad::apply(std::vector<Tensor> grads) {
     const NodeLock lock(*this);
     if (!meta.grad.defined()) {
       const bool only_ours = grad.object()->owners() == 1;
-      if (!grad_state.grad_mode && only_ours && has_order_of(grad, variable_)) meta.grad = ops::detach::call(grad);
+      if (grad.impl().sparse) meta.grad = kept_sparse(grad, only_ours);
+      else if (!grad_state.grad_mode && only_ours && has_order_of(grad, variable_)) meta.grad = ops::detach::call(grad);
       else meta.grad = copy_in_order_of(grad, variable_);
     } else if (!grad_state.grad_mode) {
-      ops::add__Tensor::call(meta.grad, grad);
+      if (meta.grad.impl().sparse && !grad.impl().sparse) meta.grad = ops::add_Tensor::call(grad, meta.grad);
+      else ops::add__Tensor::call(meta.grad, grad);
     } else {
       meta.grad = ops::add_Tensor::call(meta.grad, grad);
     }

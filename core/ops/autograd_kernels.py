@@ -1,6 +1,8 @@
 """Node classes, kernels at Autograd and kernels at ADInplaceOrView, in the order of steps that PyTorch's have."""
 import re
 
+# Views without a gradient.
+NOT_DIFFERENTIABLE = {"detach", "_indices", "_values", "indices", "crow_indices", "col_indices", "ccol_indices", "row_indices"}
 TOP = "// Generated from native_functions.yaml and derivatives.yaml.\n"
 
 
@@ -205,6 +207,6 @@ def in_place_or_view(functions):
             out.append("  return %s;\n}\n" % (f.written[0].name if len(f.returned) == 1 else "{%s}" % ", ".join(a.name for a in f.written)))
         else:
             out.append("  auto result = [&] {\n    BelowADInplaceOrView below_;\n    return %s;\n  }();\n  return as_view(%s, std::move(result), %s);\n}\n"
-                       % (call, f.viewed.name, "ViewKind::kNotDifferentiable" if f.full in ("detach", "view.dtype") else "ViewKind::kDifferentiable"))
+                       % (call, f.viewed.name, "ViewKind::kNotDifferentiable" if f.base in NOT_DIFFERENTIABLE or f.full == "view.dtype" else "ViewKind::kDifferentiable"))
     out.append("}  // namespace in_place_or_view\n}  // namespace\n\nvoid register_in_place_or_view(Library& m) {\n")
     return "".join(out) + "".join(registered) + "}\n}  // namespace peel::core\n"

@@ -78,7 +78,7 @@ def callable_by_name(functions):
 def backend_select(functions):
     """For operators that get a backend from their options."""
     out = [TOP + '#include "core/dispatch/library.h"\n#include "core/ops/load.h"\n#include "core/ops/options.h"\n#include "ops_generated/ops.h"\n\nnamespace peel::core {\nnamespace {\nnamespace backend_select {\n']
-    chosen = [f for f in functions if f.chooses_backend and not f.implicit]
+    chosen = [f for f in functions if f.chooses_backend and (not f.implicit or f.sparse)]
     for f in chosen:
         tensors = [a.name for a in f.arguments if a.tensor]
         out.append("%s %s(%s) {\n  return ops::%s::redispatch(chosen_backend(dtype, layout, device, keys_of(%s)), %s);\n}\n"
@@ -87,7 +87,7 @@ def backend_select(functions):
     # Composites have a kernel there that passes on with the same set, so that their calls show the key.
     out += ['  m.impl("%s", kernel_of(&backend_select::%s));\n' % (f.full, f.id) for f in chosen]
     for f in functions:
-        if f.chooses_backend and f.implicit:
+        if f.chooses_backend and f.implicit and not f.sparse:
             out.append('  m.impl("%s", kernel([](DispatchKeySet keys_, %s) -> %s { return ops::%s::redispatch(keys_ & DispatchKeySet::full_after(DispatchKey::BackendSelect), %s); }));\n'
                        % (f.full, f.parameters(), f.result, f.id, f.names))
     return "".join(out) + "}\n}  // namespace peel::core\n"

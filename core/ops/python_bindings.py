@@ -10,11 +10,15 @@ scaled_dot_product_attention silu silu_ slow_conv3d smooth_l1_loss soft_margin_l
 upsample_linear1d upsample_nearest1d upsample_nearest2d upsample_nearest3d upsample_trilinear3d _upsample_nearest_exact1d _upsample_nearest_exact2d
 replication_pad3d _pad_circular slow_conv_dilated2d slow_conv_dilated3d slow_conv_transpose2d slow_conv_transpose3d""".split())
 ONLY_METHOD = set("""__iand__ __ilshift__ __ior__ __irshift__ __ixor__ contiguous coalesce cpu dense_dim expand expand_as is_coalesced is_contiguous item new_empty new_empty_strided new_full new_ones
-new_zeros repeat reshape_as sum_to_size to to_dense to_sparse type_as unfold view view_as""".split())
-ONLY_FUNCTION = set("""_assert_async _nnpack_available _prelu_kernel _scaled_dot_product_flash_attention_for_cpu _transform_bias_rescale_qkv
-_adaptive_avg_pool2d _batch_norm_impl_index _convolution _has_compatible_shallow_copy_type _index_put_impl_ _log_softmax _efficientzerotensor
-_make_dual _unpack_dual _foreach_clamp_max_ _foreach_clamp_min_ _foreach_mul_ _foreach_norm _log_softmax_backward_data _pack_padded_sequence
-_pad_packed_sequence _native_batch_norm_legit _native_multi_head_attention _adaptive_avg_pool3d
+new_zeros repeat reshape_as sum_to_size to to_dense to_sparse type_as unfold view view_as to_sparse_csr to_sparse_csc _to_dense _to_sparse
+_to_sparse_csr _to_sparse_csc _coalesced_ _indices _nnz _values indices values crow_indices col_indices ccol_indices row_indices sparse_dim
+sparse_mask sparse_resize_ sparse_resize_and_clear_ is_pinned""".split())
+ONLY_FUNCTION = set("""_coalesce _convert_indices_from_coo_to_csr _convert_indices_from_csr_to_coo _sparse_sum _sparse_sparse_matmul
+_sparse_softmax_backward_data _sparse_log_softmax_backward_data _validate_sparse_coo_tensor_args _assert_async _nnpack_available _prelu_kernel
+_scaled_dot_product_flash_attention_for_cpu _transform_bias_rescale_qkv _adaptive_avg_pool2d _batch_norm_impl_index _convolution
+_has_compatible_shallow_copy_type _index_put_impl_ _log_softmax _foreach_clamp_max_ _foreach_clamp_min_ _foreach_mul_ _foreach_norm
+_log_softmax_backward_data _pack_padded_sequence _pad_packed_sequence _native_batch_norm_legit _native_multi_head_attention _efficientzerotensor
+_make_dual _unpack_dual _adaptive_avg_pool3d
 _convolution_mode _weight_norm_interface _transformer_encoder_layer_fwd _safe_softmax
 _scaled_dot_product_attention_math _softmax _softmax_backward_data _stack _trilinear _unique2 _weight_norm adaptive_avg_pool1d adaptive_max_pool1d
 atleast_1d atleast_2d avg_pool1d norm_except_dim binary_cross_entropy_with_logits bucketize celu celu_ channel_shuffle native_channel_shuffle combinations constant_pad_nd conv_tbc cudnn_is_acceptable diagonal_copy dropout_ empty_like
@@ -22,6 +26,7 @@ feature_dropout_ fill full_like hinge_embedding_loss kl_div max_pool1d max_pool1
 pixel_shuffle pixel_unshuffle poisson rand_like randint_like randn_like rrelu rrelu_ rsub selu selu_ std_mean tensordot threshold threshold_
 _standard_gamma _standard_gamma_grad _dirichlet_grad _ctc_loss _embedding_bag _embedding_bag_forward_only _lu_with_info alpha_dropout_ ctc_loss feature_alpha_dropout_ embedding_bag lu_unpack vander _sample_dirichlet _fft_c2c _fft_c2r _fft_r2c _fused_rms_norm _linalg_check_errors _linalg_svd _linalg_eigh _linalg_solve_ex _linalg_det _linalg_slogdet _euclidean_dist _unique _cummax_helper _cummin_helper _logcumsumexp
 atleast_3d gradient unique_consecutive unique_dim var_mean view_as_complex view_as_real polar zeros_like""".split())
+SPARSE = {"_sparse_mm", "_sparse_addmm", "_sparse_softmax", "_sparse_log_softmax"}
 # In place, and a function all the same; or private, and a method.
 BOTH = set("""__and__ __lshift__ __or__ __rshift__ __xor__ _addmm_activation _conj _conj_physical _is_all_true _is_any_true _neg_view abs_ acos_ acosh_ addmv_ arccos_ arccosh_ arcsin_ arcsinh_ arctan_ arctanh_ as_strided_ asin_
 asinh_ atan_ atanh_ clip_ deg2rad_ fix_ gcd_ i0_ lcm_ polygamma rad2deg_ ceil_ clamp_ clamp_max_ clamp_min_ conj_physical_ cos_ cosh_ detach_ erf_ erfc_
@@ -36,6 +41,8 @@ def places(f):
     name = f.base
     if name in NN:
         return {"kNn"}
+    if name in SPARSE:
+        return {"kSparse"}
     for prefix, place in (("linalg_", "kLinalg"), ("_linalg_eigvals", "kLinalg"), ("special_", "kSpecial"), ("fft_", "kFft")):
         if name.startswith(prefix):
             return {place}

@@ -115,7 +115,7 @@ class Function:
         # Kernels that are generated: `like` another operator's kernel, whose results go to the tensors that are written; or a call of another operator.
         self.like, self.calls = entry.get("like"), entry.get("calls")
         if self.like:
-            self.dispatch = {"CPU": self.id}
+            self.dispatch = {"CPU": self.id, **self.dispatch}
         if not self.dispatch:
             self.dispatch = {entry.get("at", "CompositeImplicitAutograd"): self.id}
         self.implicit = "CompositeImplicitAutograd" in self.dispatch
@@ -175,6 +175,11 @@ class Function:
         """BackendSelect decides from the options; of `_like` and `new_` functions the tensor does."""
         options = {"dtype", "layout", "device", "pin_memory"} <= {a.name for a in self.arguments}
         return options and not self.base.endswith("_like") and not self.base.startswith("new_")
+
+    @property
+    def sparse(self):
+        """Makes a sparse tensor of dense ones: composite or not, the options count."""
+        return self.base.lstrip("_").startswith("sparse_")
 
 
 ATTRIBUTES = {"sizes": "SizeVector", "strides": "SizeVector", "dtype": "ScalarType", "numel": "int64_t", "offset": "int64_t"}

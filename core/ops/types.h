@@ -7,7 +7,6 @@
 
 namespace peel::core {
 
-enum class Layout : int8_t { Strided };
 constexpr const char* schema_name(Layout) { return "Layout"; }
 
 /// A storage as an argument: of set_.

@@ -465,10 +465,11 @@ void bind_operators(nb::module_& m) {
   modules[kLinalg] = m.def_submodule("_linalg");
   modules[kSpecial] = m.def_submodule("_special");
   modules[kFft] = m.def_submodule("_fft");
+  modules[kSparse] = m.def_submodule("_sparse");
   // Never freed: functions live as long as the interpreter.
   static auto& all = *new std::map<std::pair<int, std::string>, std::unique_ptr<Function>>;
   for (const Binding& b : bindings()) {
-    for (const Place place : {kFunction, kMethod, kNn, kLinalg, kSpecial, kFft}) {
+    for (const Place place : {kFunction, kMethod, kNn, kLinalg, kSpecial, kFft, kSparse}) {
       if (!(b.where & place)) continue;
       std::unique_ptr<Function>& f = all[{place, b.name}];
       if (!f) f = std::make_unique<Function>(b.name, place == kMethod);

@@ -174,6 +174,15 @@ Tensor from_array(nb::handle array, std::optional<ScalarType> wanted, bool copy)
   return converted(lift(seen(array)), wanted, copy);
 }
 
+}  // namespace
+
+Tensor read_data(nb::handle data, std::optional<ScalarType> wanted) {
+  if (is_tensor(data)) return converted(tensor_of(data), wanted, false);
+  return is_array(data) ? converted(seen(data), wanted, false) : from_data(data, wanted);
+}
+
+namespace {
+
 Tensor new_tensor(nb::handle data, std::optional<nb::handle> dtype, nb::handle device, bool requires_grad, bool) {
   static const NamedOperator<Tensor&(Tensor&)> detach_("detach_");
   std::optional<ScalarType> type;

@@ -55,6 +55,7 @@ void bind(nb::module_& m) {
   bind_tensor_methods(m);
   bind_indexing(m);
   bind_data(m);
+  bind_sparse(m);
   bind_graph(m);
   bind_autograd(m);
   bind_function(m);

@@ -10,6 +10,7 @@
 #include "core/autograd/history.h"
 #include "core/dispatch/error.h"
 #include "core/functorch/layers.h"
+#include "core/ops/sparse.h"
 #include "core/python/autograd.h"
 #include "core/python/call_by_name.h"
 #include "core/python/tensor_object.h"
@@ -80,7 +81,7 @@ Tensor method_to(const Tensor& self, const nb::args& args, const nb::kwargs& kwa
 }
 
 // `data`: the same memory under a version counter of its own.
-Tensor data_of(const Tensor& t) { return Tensor(Ref<KeyedObject>(t.impl().detached(make_ref<VersionCounter>()))); }
+Tensor data_of(const Tensor& t) { return shallow_copy(t, make_ref<VersionCounter>()); }
 
 void set_data(const Tensor& self, const Tensor& from) {
   if (!ops::_has_compatible_shallow_copy_type::call(self, from)) {
@@ -91,6 +92,7 @@ void set_data(const Tensor& self, const Tensor& from) {
   }
   TensorImpl &to = self.impl(), &source = from.impl();
   to.storage = source.storage;
+  to.sparse = source.sparse ? std::make_unique<SparseParts>(*source.sparse) : nullptr;
   to.sizes = source.sizes;
   to.strides = source.strides;
   to.offset = source.offset;
@@ -153,15 +155,17 @@ void bind_attributes() {
   property("ndim", [](const Tensor& t) { return t.dim(); });
   property("dtype", [](const Tensor& t) { return dtype_object(t.dtype()); });
   property("device", [](const Tensor& t) { return t.device(); });
-  property("layout", [](const Tensor&) { return LayoutName{Layout::Strided}; });
+  property("layout", [](const Tensor& t) { return layout_object(layout_of(t)); });
   property("itemsize", [](const Tensor& t) { return element_size(t.dtype()); });
   property("nbytes", [](const Tensor& t) { return static_cast<size_t>(t.numel()) * element_size(t.dtype()); });
   property("is_leaf", [](const Tensor& t) { return !grad_node(t); });
   property("is_meta", [](const Tensor& t) { return t.device().type == 14; });
-  for (const char* other : {"is_cuda", "is_cpu", "is_sparse", "is_quantized", "is_nested", "is_mps", "is_xpu"}) {
+  for (const char* other : {"is_cuda", "is_cpu", "is_quantized", "is_nested", "is_mps", "is_xpu"}) {
     const bool cpu = std::string(other) == "is_cpu";
     property(other, [cpu](const Tensor& t) { return cpu && t.device().type == 0; });
   }
+  property("is_sparse", [](const Tensor& t) { return is_coo(t); });
+  property("is_sparse_csr", [](const Tensor& t) { return layout_of(t) == Layout::SparseCsr; });
   property("_version", [](const Tensor& t) { return t.impl().current_version(); });
   property("output_nr", [](const Tensor& t) { return grad_meta(t) ? grad_meta(t)->output : 0; });
   property("_base", [](const Tensor& t) { return grad_meta(t) ? grad_meta(t)->base : Tensor(); });
@@ -194,9 +198,10 @@ void bind_questions() {
   method("size", [](const Tensor& t, std::optional<int64_t> dim) -> nb::object { return dim ? nb::object(nb::int_(t.size(*dim))) : size_object(t.sizes()); },
          nb::arg("dim") = nb::none());
   method("stride", [](const Tensor& t, std::optional<int64_t> dim) -> nb::object {
-    if (dim) return nb::int_(t.strides()[static_cast<size_t>(wrap_dimension(*dim, t.dim()))]);
+    const SizeVector strides = t.impl().sparse ? SizeVector(t.sizes().size()) : SizeVector(t.strides().begin(), t.strides().end());  // none: zeros
+    if (dim) return nb::int_(strides[static_cast<size_t>(wrap_dimension(*dim, t.dim()))]);
     nb::list all;
-    for (const int64_t s : t.strides()) all.append(s);
+    for (const int64_t s : strides) all.append(s);
     return nb::tuple(all);
   }, nb::arg("dim") = nb::none());
   for (const char* name : {"numel", "nelement"}) method(name, [](const Tensor& t) { return t.numel(); });
@@ -204,6 +209,7 @@ void bind_questions() {
   method("element_size", [](const Tensor& t) { return element_size(t.dtype()); });
   method("data_ptr", [](const Tensor& t) {
     require_memory(t);
+    if (t.impl().sparse) throw Error("Cannot access data pointer of Tensor that doesn't have storage");
     return reinterpret_cast<uintptr_t>(t.data());
   });
   method("is_inference", [](const Tensor& t) { return t.is_inference(); });
@@ -213,7 +219,7 @@ void bind_questions() {
   method("is_neg", [](const Tensor& t) { return t.keys().has(DispatchKey::Negative); });
   method("is_pinned", [](const Tensor&) { return false; });
   method("is_same_size", [](const Tensor& t, const Tensor& other) { return std::ranges::equal(t.sizes(), other.sizes()); });
-  method("is_contiguous", [](const Tensor& t) { return t.is_contiguous(); });
+  method("is_contiguous", [](const Tensor& t) { return !t.impl().sparse && t.is_contiguous(); });
   method("get_device", [](const Tensor& t) { return t.device().type == 0 ? -1 : t.device().index; });
 }
 

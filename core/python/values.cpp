@@ -9,6 +9,7 @@
 #include "core/autograd/history.h"
 #include "core/dispatch/error.h"
 #include "core/python/tensor_object.h"
+#include "core/tensor/sparse.h"
 #include "core/tensor/promotion.h"
 #include "ops_generated/ops.h"
 
@@ -16,6 +17,7 @@ namespace peel::core::python {
 namespace {
 
 std::map<ScalarType, PyObject*> dtypes;
+std::map<Layout, PyObject*> layouts;
 PyObject* size_class = nullptr;
 
 template <class T>
@@ -56,8 +58,11 @@ void bind_values(nb::module_& m) {
   m.attr(python) = nb::handle(dtypes[ScalarType::name]);
   PEEL_SCALAR_TYPES(PEEL_ONE)
 #undef PEEL_ONE
-  nb::class_<LayoutName>(m, "layout").def("__repr__", [](const LayoutName&) { return "torch.strided"; });
-  m.attr("strided") = nb::cast(LayoutName{Layout::Strided});
+  nb::class_<LayoutName>(m, "layout").def("__repr__", [](const LayoutName& l) { return std::string("torch.") + python_name(l.layout); });
+  for (const Layout l : {Layout::Strided, Layout::Sparse, Layout::SparseCsr, Layout::SparseCsc, Layout::SparseBsr, Layout::SparseBsc}) {
+    layouts[l] = keep(LayoutName{l});
+    m.attr(python_name(l)) = nb::handle(layouts[l]);
+  }
   nb::class_<FormatName>(m, "memory_format").def("__repr__", [](const FormatName& f) {
     static const char* const names[] = {"contiguous_format", "preserve_format", "channels_last", "channels_last_3d"};
     return std::string("torch.") + names[static_cast<int>(f.format)];
@@ -101,6 +106,7 @@ void bind_values(nb::module_& m) {
   });
 }
 
+nb::object layout_object(Layout l) { return nb::borrow(layouts.at(l)); }
 nb::object dtype_object(ScalarType t) { return nb::borrow(dtypes.at(t)); }
 nb::object size_object(Sizes s) {
   nb::list items;
@@ -183,7 +189,7 @@ nb::object unbox(const IValue& v, const Type& type) {
     case IValue::Tag::kTensor: return wrap(Tensor(v.to_tensor().release()));
     case IValue::Tag::kInt:
       if (type.is("ScalarType")) return dtype_object(static_cast<ScalarType>(v.to_int()));
-      if (type.is("Layout")) return nb::cast(LayoutName{static_cast<Layout>(v.to_int())});
+      if (type.is("Layout")) return layout_object(static_cast<Layout>(v.to_int()));
       if (type.is("MemoryFormat")) return nb::cast(FormatName{static_cast<MemoryFormat>(v.to_int())});
       return nb::int_(v.to_int());
     case IValue::Tag::kDouble: return nb::float_(v.to_double());

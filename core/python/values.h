@@ -17,6 +17,7 @@ struct StorageHolder { Ref<Storage> storage; };  // torch.UntypedStorage stands 
 /// The classes, their one object per dtype, layout and format, and `_set_classes`, by which Python hands over its own (Size, Tensor).
 void bind_values(nb::module_&);
 nb::object dtype_object(ScalarType);
+nb::object layout_object(Layout);
 nb::object size_object(Sizes);
 
 

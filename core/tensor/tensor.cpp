@@ -42,6 +42,7 @@ Tensor empty_strided(Sizes sizes, Sizes strides, ScalarType t, Device d) {
 }
 
 Tensor view_of(const Tensor& base, Sizes sizes, Sizes strides, int64_t offset) {
+  if (!base.impl().storage) throw NotImplemented("Cannot access storage of SparseTensorImpl");
   if (sizes.size() != strides.size()) throw Error("mismatch in length of strides and shape");
   for (const int64_t s : strides) {
     if (s < 0) throw Error("as_strided: Negative strides are not supported at the moment, got strides: " + to_text(strides));

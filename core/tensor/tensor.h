@@ -18,12 +18,12 @@ class Tensor : public TensorHandle {
   int64_t numel() const { return element_count(sizes()); }
   int64_t storage_offset() const { return impl().offset; }
   ScalarType dtype() const { return impl().dtype; }
-  Device device() const { return impl().storage->device(); }
+  Device device() const { return impl().storage ? impl().storage->device() : Device(); }
   bool is_contiguous(MemoryFormat f = MemoryFormat::Contiguous) const { return core::is_contiguous(sizes(), strides(), f); }
   bool is_inference() const { return impl().is_inference(); }
-  /// The first element; null for a meta or empty tensor.
+  /// The first element; null for a meta, sparse or empty tensor.
   void* data() const {
-    auto* first = static_cast<char*>(impl().storage->data());
+    auto* first = impl().storage ? static_cast<char*>(impl().storage->data()) : nullptr;
     return first ? first + static_cast<size_t>(impl().offset) * element_size(dtype()) : nullptr;
   }
   template <class T>

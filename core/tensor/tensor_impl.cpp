@@ -1,6 +1,7 @@
 #include "core/tensor/tensor_impl.h"
 
 #include "core/dispatch/error.h"
+#include "core/tensor/sparse.h"
 
 namespace peel::core {
 namespace {
@@ -19,8 +20,17 @@ TensorImpl::TensorImpl(Ref<Storage> s, DispatchKeySet backend_keys, ScalarType t
   if (!is_inference()) version = make_ref<VersionCounter>();
 }
 
+TensorImpl::TensorImpl(std::unique_ptr<SparseParts> parts, DispatchKeySet backend_keys, ScalarType t, SizeVector sizes_)
+    : sizes(std::move(sizes_)), strides(contiguous_strides(sizes)), dtype(t), sparse(std::move(parts)) {
+  keys = keys_at_construction(backend_keys);
+  if (!is_inference()) version = make_ref<VersionCounter>();
+}
+
+TensorImpl::~TensorImpl() = default;
+
 TensorImpl::TensorImpl(View, const TensorImpl& base, SizeVector sizes_, SizeVector strides_, int64_t offset_)
-    : storage(base.storage), sizes(std::move(sizes_)), strides(std::move(strides_)), offset(offset_), dtype(base.dtype) {
+    : storage(base.storage), sizes(std::move(sizes_)), strides(std::move(strides_)), offset(offset_), dtype(base.dtype),
+      sparse(base.sparse ? std::make_unique<SparseParts>(*base.sparse) : nullptr) {
   keys = base.keys - kPython;
   if (!is_inference()) version = make_ref<VersionCounter>();
 }

@@ -14,6 +14,12 @@ struct VersionCounter : RefCounted {
   std::atomic<uint32_t> version{0};
 };
 
+/// How elements are kept. Numbered as in PyTorch.
+enum class Layout : int8_t { Strided, Sparse, SparseCsr, Mkldnn, SparseCsc, SparseBsr, SparseBsc };
+
+/// What a sparse tensor holds in place of a storage (core/tensor/sparse.h).
+struct SparseParts;
+
 /// core/autograd's part: gradient, history, hooks. Made on demand.
 struct AutogradMeta {
   virtual ~AutogradMeta() = default;
@@ -28,11 +34,14 @@ struct Wrapping {
 };
 
 struct TensorImpl final : KeyedObject {
+  ~TensorImpl() override;
   /// A new tensor: to the backend's keys come its autocast key and, outside inference mode, its autograd keys.
   /// requires_grad has no part in it.
   TensorImpl(Ref<Storage>, DispatchKeySet backend_keys, ScalarType, SizeVector sizes, SizeVector strides, int64_t offset);
   /// A view, as its kernel makes it: the base's keys; a version counter of its own, which the layer ADInplaceOrView replaces by the base's.
   struct View {};
+  /// A sparse tensor. Its strides are those that a dense tensor of its shape has, and mean nothing.
+  TensorImpl(std::unique_ptr<SparseParts>, DispatchKeySet backend_keys, ScalarType, SizeVector sizes);
   TensorImpl(View, const TensorImpl& base, SizeVector sizes, SizeVector strides, int64_t offset);
 
   /// A tensor that was made in inference mode, or a view of one: no autograd keys, no version counter.
@@ -47,7 +56,7 @@ struct TensorImpl final : KeyedObject {
   /// detach() (this tensor's counter) and .data (a new one): same storage and shape, no autograd part.
   Ref<TensorImpl> detached(Ref<VersionCounter>) const;
 
-  Ref<Storage> storage;
+  Ref<Storage> storage;  // null for a sparse tensor
   SizeVector sizes, strides;
   int64_t offset = 0;  // in elements
   ScalarType dtype;
@@ -56,6 +65,7 @@ struct TensorImpl final : KeyedObject {
   std::unique_ptr<AutogradMeta> autograd;
   std::unique_ptr<Wrapping> wraps;
   mutable uint64_t recorded_as = 0;  // a recorder's, which tells apart what has lived at one address; 0 = none looked
+  std::unique_ptr<SparseParts> sparse;  // null for any other tensor
 };
 
 }  // namespace peel::core

@@ -1,6 +1,7 @@
 // New tensors out of smaller calls, and casts.
 #include "kernels/composite/factory_arguments.h"
 #include "kernels/cpu/random.h"
+#include "kernels/sparse/coordinates.h"
 #include "ops_generated/kernels.h"
 #include "ops_generated/ops.h"
 
@@ -67,6 +68,7 @@ Tensor ones_like(const Tensor& self, Type dtype, LayoutArgument layout, DeviceAr
   return ops::fill__Scalar::call(out, 1.0);
 }
 Tensor zeros_like(const Tensor& self, Type dtype, LayoutArgument layout, DeviceArgument device, Flag pin, Format format) {
+  if (is_coo(self) && layout.value_or(Layout::Sparse) == Layout::Sparse) return zeros_like_sparse(self, dtype);
   Tensor out = ops::empty_like::call(self, dtype, layout, device, pin, format);
   return ops::zero_::call(out);
 }
@@ -79,6 +81,7 @@ Tensor clone(const Tensor& self, Format format) {
 }
 
 Tensor _to_copy(const Tensor& self, Type dtype, LayoutArgument, DeviceArgument device, Flag, bool non_blocking, Format format) {
+  if (is_coo(self)) return to_copy_sparse(self, dtype, device, non_blocking);
   const ScalarType t = dtype.value_or(self.dtype());
   const Device d = device.value_or(self.device());
   const bool keep = format.value_or(MemoryFormat::Preserve) == MemoryFormat::Preserve;

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "core/dispatch/error.h"
+#include "kernels/sparse/coordinates.h"
 #include "ops_generated/kernels.h"
 #include "ops_generated/ops.h"
 
@@ -58,12 +59,20 @@ Tensor expand(const Tensor& self, Sizes size, bool) {
   return ops::as_strided::call(self, g.sizes, g.strides);
 }
 Tensor t(const Tensor& self) {
+  if (is_coo(self)) {
+    const int64_t sparse_dim = ops::sparse_dim::call(self), dense_dim = ops::dense_dim::call(self);
+    if (sparse_dim > 2 || dense_dim != 0) {
+      throw Error("t() expects a tensor with <= 2 sparse and 0 dense dimensions, but got " + std::to_string(sparse_dim) + " sparse and " + std::to_string(dense_dim) + " dense dimensions");
+    }
+  }
   if (self.dim() > 2) throw Error("t() expects a tensor with <= 2 dimensions, but self is " + std::to_string(self.dim()) + "D");
   return ops::transpose_int::call(self, 0, self.dim() < 2 ? 0 : 1);
 }
 Tensor transpose(const Tensor& self, int64_t dim0, int64_t dim1) {
   SizeVector sizes(self.sizes().begin(), self.sizes().end()), strides(self.strides().begin(), self.strides().end());
   const auto a = static_cast<size_t>(wrap_dimension(dim0, self.dim())), b = static_cast<size_t>(wrap_dimension(dim1, self.dim()));
+  if (is_coo(self)) return transpose_sparse(self, static_cast<int64_t>(a), static_cast<int64_t>(b));
+  if (is_compressed(self)) return transpose_compressed(self, static_cast<int64_t>(a), static_cast<int64_t>(b));
   if (a == b) return ops::alias::call(self);
   std::swap(sizes[a], sizes[b]);
   std::swap(strides[a], strides[b]);
@@ -78,6 +87,7 @@ Tensor select(const Tensor& self, int64_t dim, int64_t index) {
                      std::to_string(d));
   }
   const int64_t at = index < 0 ? index + size : index;
+  if (is_coo(self)) return select_sparse(self, static_cast<int64_t>(d), at);
   SizeVector sizes(self.sizes().begin(), self.sizes().end()), strides(self.strides().begin(), self.strides().end());
   const int64_t offset = self.storage_offset() + at * strides[d];
   sizes.erase(sizes.begin() + static_cast<ptrdiff_t>(d));
@@ -110,6 +120,7 @@ Tensor squeeze(const Tensor& self, int64_t dim) {
 Tensor unsafe_view(const Tensor& self, Sizes size) { return view(self, size); }
 Tensor reshape_alias(const Tensor& self, Sizes size, Sizes stride) { return view_of(self, size, stride, self.storage_offset()); }
 Tensor reshape(const Tensor& self, Sizes shape) {
+  if (self.impl().sparse) throw Error("reshape is not implemented for sparse tensors");
   if (self.is_contiguous()) return ops::view::call(self, shape);
   const SizeVector s = infer_size(shape, self.numel());
   if (const auto strides = view_strides(self.sizes(), self.strides(), s)) {
@@ -118,7 +129,7 @@ Tensor reshape(const Tensor& self, Sizes shape) {
   return ops::_unsafe_view::call(ops::clone::call(self, MemoryFormat::Contiguous), s);
 }
 Tensor detach(const Tensor& self) {
-  return Tensor(Ref<KeyedObject>(self.impl().detached(self.impl().version)));
+  return shallow_copy(self, self.impl().version);
 }
 
 std::vector<Tensor> broadcast_tensors(std::span<const Tensor> tensors) {

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "kernels/cpu/rows.h"
+#include "kernels/sparse/coordinates.h"
 #include "ops_generated/kernels.h"
 #include "ops_generated/ops.h"
 
@@ -240,7 +241,9 @@ Tensor binary_cross_entropy(const Tensor& self, const Tensor& target, const Opti
   ops::resize_as_::call(loss, value);
   return ops::copy_::call(loss, value);
 }
-Tensor& resize_as_(Tensor& self, const Tensor& the_template, std::optional<MemoryFormat>) { return ops::resize_::call(self, the_template.sizes()); }
+Tensor& resize_as_(Tensor& self, const Tensor& the_template, std::optional<MemoryFormat>) {
+  return is_coo(self) ? resize_as_coo_(self, the_template) : ops::resize_::call(self, the_template.sizes());
+}
 Tensor binary_cross_entropy_backward(const Tensor& grad_output, const Tensor& self, const Tensor& target, const Optional& weight, int64_t reduction) {
   Tensor out = ops::empty_like::call(self);
   Tensor flat = ops::squeeze::call(out);

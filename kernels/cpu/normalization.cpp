@@ -325,7 +325,7 @@ Tensor embedding(const Tensor& weight, const Tensor& indices, int64_t, bool, boo
   return ops::view::call(ops::index_select::call(weight, 0, ops::reshape::call(indices, SizeVector{-1})), shape);
 }
 Tensor embedding_backward(const Tensor& grad, const Tensor& indices, int64_t num_weights, int64_t padding_idx, bool scale_grad_by_freq, bool sparse) {
-  if (sparse) throw NotImplemented("The embedded engine has no sparse gradients yet; the program can be run on stock PyTorch (--engine pytorch).");
+  if (sparse) return ops::embedding_sparse_backward::call(grad, indices, num_weights, padding_idx, scale_grad_by_freq);
   return ops::embedding_dense_backward::call(grad, indices, num_weights, padding_idx, scale_grad_by_freq);
 }
 Tensor embedding_dense_backward(const Tensor& grad_output, const Tensor& indices, int64_t num_weights, int64_t padding_idx, bool scale_grad_by_freq) {

@@ -2,6 +2,7 @@
 #include <map>
 
 #include "core/dispatch/dispatcher.h"
+#include "core/tensor/sparse.h"
 #include "tracer/embedded/recorder.h"
 
 namespace peel::embedded {
@@ -168,7 +169,9 @@ void define_keys() {
   PEEL_SCALAR_TYPES(PEEL_ONE)
 #undef PEEL_ONE
   for (const int device : {0, 1, 14}) name(DefKind::kDevice, device, core::to_string(core::Device{static_cast<uint8_t>(device), -1}));
-  name(DefKind::kLayout, 0, "strided");
+  for (const core::Layout l : {core::Layout::Strided, core::Layout::Sparse, core::Layout::SparseCsr, core::Layout::SparseCsc, core::Layout::SparseBsr, core::Layout::SparseBsc}) {
+    name(DefKind::kLayout, static_cast<int>(l), core::python_name(l));
+  }
 }
 
 uint32_t define_op(const core::OperatorEntry& e) {

@@ -17,6 +17,7 @@ struct BFloat16 {
 /// "" = seen.
 std::string look(const core::TensorImpl& i, wire::Seen& s) {
   const core::Storage* storage = i.storage.get();
+  if (!storage) return "a sparse tensor's values are not read";
   if (storage->device().type == 14) return "meta tensors have no values";
   if (storage->device().type != 0) return "its values are on " + core::to_string(storage->device()) + ", which is not read while the program stands";
   if (core::element_count(i.sizes) == 0) return "";

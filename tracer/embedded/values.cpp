@@ -47,14 +47,14 @@ void put_tensor(Thread& t, uint32_t place, const core::Tensor& x, uint16_t flags
   const size_t dims = std::min(i.sizes.size(), kMaxDimensions);
   r.impl = identity(&i);
   r.storage = identity(i.storage.get());
-  r.data = reinterpret_cast<uintptr_t>(i.storage->data());
+  r.data = i.storage ? reinterpret_cast<uintptr_t>(i.storage->data()) : 0;
   r.keyset = i.keys.raw();
   r.version = version_of(i);
   r.flags = static_cast<uint16_t>(flags | flags_of(x));
   r.dtype = static_cast<uint8_t>(i.dtype);
   r.ndim = static_cast<uint8_t>(dims);
-  r.device_type = i.storage->device().type;
-  r.device_index = i.storage->device().index;
+  r.device_type = x.device().type;
+  r.device_index = x.device().index;
   int64_t shape[2 * kMaxDimensions];
   std::copy_n(i.sizes.begin(), dims, shape);
   std::copy_n(i.strides.begin(), dims, shape + dims);

@@ -152,13 +152,41 @@ def _wrapper_text(t):
     return "GradTrackingTensor(lvl=%d, value=\n%s\n)" % (levels.maybe_get_level(t), value)
 
 
+def _parts(t):
+    """A sparse tensor's parts, by the names that are printed."""
+    if t.is_sparse:
+        yield "indices", t._indices()
+        yield "values", t._values()
+        return
+    rows = t.layout is _C.sparse_csr
+    yield ("crow_indices", t.crow_indices()) if rows else ("ccol_indices", t.ccol_indices())
+    yield ("col_indices", t.col_indices()) if rows else ("row_indices", t.row_indices())
+    yield "values", t.values()
+
+
+def _sparse(t, indent, suffixes, usual):
+    suffixes += ["size=%s" % (tuple(t.shape),), "nnz=%s" % t._nnz()]
+    if not usual:
+        suffixes.append("dtype=%s" % t.dtype)
+    texts = []
+    for name, part in _parts(t):
+        start = name + "=tensor("
+        part = part.detach()
+        size = ", size=%s" % (tuple(part.shape),) if part.numel() == 0 else ""
+        texts.append(start + _contents(part, indent + len(start)) + size + ")")
+    suffixes.append("layout=%s" % t.layout)
+    return (",\n" + " " * indent).join(texts)
+
+
 def _text(t):
     from . import Tensor
     from .nn.parameter import Parameter
     prefix = "tensor(" if type(t) in (Tensor, Parameter) else type(t).__name__ + "("
     suffixes = []
     usual = t.dtype in (_C.get_default_dtype(), _C.complex64, _C.int64, _C.bool)
-    if t.is_meta:
+    if t.layout is not _C.strided:
+        body = _sparse(t, len(prefix), suffixes, usual)
+    elif t.is_meta:
         suffixes += ["device='meta'", "size=%s" % (tuple(t.shape),)]
         if t.dtype is not _C.get_default_dtype():
             suffixes.append("dtype=%s" % t.dtype)
@@ -176,6 +204,8 @@ def _text(t):
     elif t.requires_grad:
         suffixes.append("requires_grad=True")
     out, last = prefix + body, len(prefix + body) - (prefix + body).rfind("\n") + 1
+    if t.is_sparse:
+        last = _options["linewidth"]  # a line of their own
     for s in suffixes:
         if last + len(s) + 2 > _options["linewidth"]:
             out += ",\n" + " " * len(prefix) + s

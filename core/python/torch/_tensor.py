@@ -147,10 +147,8 @@ class Tensor(_C.TensorBase):
     def is_signed(self):
         return self.dtype.is_signed
 
-    def is_coalesced(self):
+    def is_distributed(self):
         return False
-
-    is_distributed = is_coalesced
 
     def is_set_to(self, tensor):
         return (self.untyped_storage()._same_as(tensor.untyped_storage()) and self.storage_offset() == tensor.storage_offset() and self.shape == tensor.shape
@@ -196,7 +194,7 @@ class Tensor(_C.TensorBase):
 
     name = None
     volatile = False
-    is_sparse_csr = is_mkldnn = is_vulkan = is_xla = is_ipu = is_maia = is_mtia = False
+    is_mkldnn = is_vulkan = is_xla = is_ipu = is_maia = is_mtia = False
     __array_priority__ = 1000
 
     @property
@@ -319,7 +317,12 @@ class Tensor(_C.TensorBase):
     def _same_class(self, data):
         return data if type(self) is Tensor else _C._make_subclass(type(self), data, self.requires_grad)
 
+    def to_sparse_coo(self):
+        return self.to_sparse()
+
     def untyped_storage(self):
+        if self.layout is not _C.strided:
+            raise NotImplementedError("Cannot access storage of %s" % ("SparseTensorImpl" if self.is_sparse else "SparseCsrTensorImpl"))
         from .storage import UntypedStorage
         return UntypedStorage.of(self)
 
@@ -343,6 +346,8 @@ class Tensor(_C.TensorBase):
 
     def numpy(self, *, force=False):
         import numpy
+        if self.layout is not _C.strided:
+            raise TypeError("can't convert %s layout tensor to numpy. Use Tensor.to_dense() first." % ("Sparse" if self.is_sparse else "SparseCsr"))
         if self.requires_grad and not force:
             raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
         if self.is_conj() and not force:
@@ -388,6 +393,8 @@ class Tensor(_C.TensorBase):
         return _C._nonzero_numpy(self) if as_tuple else _C.TensorBase.nonzero(self)
 
     def new(self, *args, device=None):
+        if self.is_sparse and len(args) == 3:
+            return _C._sparse_of(args[0], args[1], list(args[2]))
         if len(args) == 1 and isinstance(args[0], _C.TensorBase):
             return args[0].alias()
         if len(args) == 1 and not isinstance(args[0], (int, tuple)):

@@ -65,8 +65,6 @@ class Embedding(Module):
     def __init__(self, num_embeddings, embedding_dim, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, sparse=False, _weight=None, _freeze=False,
                  device=None, dtype=None):
         super().__init__()
-        if sparse:
-            missing("nn.Embedding(sparse=True)")
         if padding_idx is not None and padding_idx < 0:
             padding_idx += num_embeddings
         self.num_embeddings, self.embedding_dim, self.padding_idx, self.scale_grad_by_freq = num_embeddings, embedding_dim, padding_idx, scale_grad_by_freq

@@ -5,6 +5,7 @@ from .lbfgs import LBFGS  # noqa: F401
 from .more import ASGD, Adadelta, Adagrad, Adamax, NAdam, RAdam, RMSprop, Rprop  # noqa: F401
 from .optimizer import Optimizer  # noqa: F401
 from .sgd import SGD  # noqa: F401
+from .sparse_adam import SparseAdam  # noqa: F401
 from . import lr_scheduler  # noqa: E402,F401
 
 _missing = attribute("torch.optim")

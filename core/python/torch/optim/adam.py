@@ -32,6 +32,8 @@ class Adam(Optimizer):
         loss = self._loss(closure)
         for group in self.param_groups:
             # All states are there before the first update, as in PyTorch.
+            if any(p.grad is not None and p.grad.is_sparse for p in group["params"]):
+                raise RuntimeError("Adam does not support sparse gradients, please consider SparseAdam instead")
             trained = [(p, self._state(p, group)) for p in group["params"] if p.grad is not None]
             for p, state in trained:
                 self._update(p, state, group)

@@ -92,11 +92,24 @@ class Adagrad(_Loop):
         state["step"] += 1
         step = state["step"].item()
         if group["weight_decay"] != 0:
+            if grad.is_sparse:
+                raise RuntimeError("weight_decay option is not compatible with sparse gradients")
             grad = grad.add(p, alpha=group["weight_decay"])
         rate = group["lr"] / (1 + (step - 1) * group["lr_decay"])
+        if grad.is_sparse:
+            self._update_rows(p, grad.coalesce(), state, rate, group["eps"])
+            return
         state["sum"].addcmul_(grad, grad, value=1)
         root = state["sum"].sqrt().add_(group["eps"])
         p.addcdiv_(grad, root, value=-rate)
+
+
+    def _update_rows(self, p, grad, state, rate, eps):
+        from ..sparse import sparse_coo_tensor
+        indices, values = grad._indices(), grad._values()
+        state["sum"].add_(sparse_coo_tensor(indices, values.pow(2), grad.shape))
+        root = state["sum"].sparse_mask(grad)._values().sqrt_().add_(eps)
+        p.add_(sparse_coo_tensor(indices, values / root, grad.shape), alpha=-rate)
 
 
 class Adadelta(_Loop):

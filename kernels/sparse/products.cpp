@@ -1,0 +1,105 @@
+// Products of tensors of coordinates with dense matrices and with each other.
+#include "core/dispatch/error.h"
+#include "kernels/cpu/elementwise.h"
+#include "kernels/cpu/rows.h"
+#include "kernels/sparse/coordinates.h"
+#include "ops_generated/kernels.h"
+#include "ops_generated/ops.h"
+
+namespace peel::kernels {
+namespace {
+
+template <class T>
+void add_products(Tensor& out, const Tensor& indices, const Tensor& values, const Tensor& dense, Math<T> alpha) {
+  const int64_t columns = dense.size(1), is = indices.strides()[0], ns = indices.strides()[1];
+  const int64_t* at = indices.data_as<int64_t>();
+  for (int64_t i = 0; i < values.size(0); ++i) {
+    const int64_t row = at[i * ns], column = at[is + i * ns];
+    if (row < 0 || row >= out.size(0)) throw Error("addmm: index out of row bound: " + std::to_string(row) + " not between 1 and " + std::to_string(out.size(0)));
+    if (column < 0 || column >= dense.size(0)) throw Error("addmm: index out of column bound: " + std::to_string(column) + " not between 1 and " + std::to_string(dense.size(0)));
+    const auto by = product<T>(alpha, values.data_as<T>()[i * values.strides()[0]]);
+    const T* from = dense.data_as<T>() + column * dense.strides()[0];
+    T* to = out.data_as<T>() + row * out.strides()[0];
+    for (int64_t k = 0; k < columns; ++k) {
+      T& o = to[k * out.strides()[1]];
+      o = static_cast<T>(static_cast<Math<T>>(o) + by * static_cast<Math<T>>(from[k * dense.strides()[1]]));
+    }
+  }
+}
+
+Tensor& addmm_into(Tensor& r, const Tensor& t, const Tensor& sparse, const Tensor& dense, const Scalar& beta, const Scalar& alpha) {
+  if (is_coo(dense)) throw Error("addmm: expected 'mat2' to be strided, but got tensor with layout Sparse");
+  const int64_t sparse_dim = ops::sparse_dim::call(sparse), dense_dim = ops::dense_dim::call(sparse);
+  if (sparse_dim != 2) throw Error("addmm: matrices expected, got " + std::to_string(sparse_dim) + "D tensor");
+  if (dense_dim != 0) throw Error("addmm: scalar values expected, got " + std::to_string(dense_dim) + "D values");
+  if (dense.dim() != 2) throw Error("addmm: matrices expected, got " + std::to_string(dense.dim()) + "D tensor");
+  const int64_t rows = sparse.size(0), inner = sparse.size(1), columns = dense.size(1);
+  if (dense.size(0) != inner) throw Error("addmm: Argument #3 (dense): Expected dim 0 size " + std::to_string(inner) + ", got " + std::to_string(dense.size(0)));
+  if (t.size(0) != rows) throw Error("addmm: Argument #1 (t): Expected dim 0 size " + std::to_string(rows) + ", got " + std::to_string(t.size(0)));
+  if (t.size(1) != columns) throw Error("addmm: Argument #1 (t): Expected dim 1 size " + std::to_string(columns) + ", got " + std::to_string(t.size(1)));
+  ops::resize_::call(r, SizeVector{rows, columns});
+  const int64_t nnz = ops::_nnz::call(sparse);
+  if (nnz == 0) {
+    ops::mul_out::call(t, ops::scalar_tensor::call(beta, r.dtype(), Layout::Strided, r.device()), r);
+    return r;
+  }
+  const Tensor indices = ops::_indices::call(sparse), values = ops::_values::call(sparse);
+  if (beta.value.to_double() == 0) ops::zero_::call(r);
+  else if (beta.value.to_double() != 1) ops::mul_out::call(t, wrapped(beta), r);
+  else if (!r.is_same(t)) ops::copy_::call(r, t);
+  if (values.dtype() != dense.dtype()) {
+    throw Error(std::string("expected m1 and m2 to have the same dtype, but got: ") + cpp_name(values.dtype()) + " != " + cpp_name(dense.dtype()));
+  }
+  with_any_type(values.dtype(), "addmm_sparse_dense", [&]<class T>(T) { add_products<T>(r, indices, values, dense, as<Math<T>>(alpha)); });
+  return r;
+}
+
+Tensor product_of(const Tensor& self, const Tensor& mat2) {
+  if (is_coo(self) && is_coo(mat2)) return ops::_sparse_sparse_matmul::call(self, mat2);
+  const bool left = is_coo(self) || is_compressed(self);
+  const Tensor& dense = left ? mat2 : self;
+  const Tensor t = ops::zeros::call(SizeVector{self.size(-2), mat2.size(-1)}, dense.dtype(), Layout::Strided, dense.device());
+  if (left) return ops::_sparse_addmm::call(t, self, mat2, 0, 1);
+  const auto turned = [](const Tensor& x) { return ops::transpose_int::call(x, -2, -1); };
+  const Tensor c = turned(self), b = turned(mat2);
+  return turned(ops::_sparse_addmm::call(turned(t), b, c, 0, 1));
+}
+
+}  // namespace
+
+Tensor mm_sparse(const Tensor& self, const Tensor& mat2) { return product_of(self, mat2); }
+Tensor _sparse_mm(const Tensor& sparse, const Tensor& dense) { return product_of(sparse, dense); }
+Tensor sparse_addmm(const Tensor& self, const Tensor& mat1, const Tensor& mat2, const Scalar& beta, const Scalar& alpha) {
+  return ops::addmm::call(self, mat1, mat2, beta, alpha);
+}
+Tensor addmm_sparse(const Tensor& self, const Tensor& mat1, const Tensor& mat2, const Scalar& beta, const Scalar& alpha) {
+  if (!is_coo(mat1)) throw NotImplemented("The embedded engine has no addmm with a sparse second factor yet; the program can be run on stock PyTorch (--engine pytorch).");
+  const SizeVector shape{mat1.size(0), mat2.size(1)};
+  const Tensor t = std::ranges::equal(self.sizes(), shape) ? self : ops::expand::call(self, shape);
+  Tensor out = ops::empty_memory_format::call(SizeVector{0}, t.dtype(), Layout::Strided, t.device());
+  return addmm_into(out, t, mat1, mat2, beta, alpha);
+}
+Tensor& addmm_out_sparse(const Tensor& self, const Tensor& mat1, const Tensor& mat2, const Scalar& beta, const Scalar& alpha, Tensor& out) {
+  const SizeVector shape{mat1.size(0), mat2.size(1)};
+  return addmm_into(out, std::ranges::equal(self.sizes(), shape) ? self : ops::expand::call(self, shape), mat1, mat2, beta, alpha);
+}
+Tensor mv_sparse(const Tensor& self, const Tensor& vec) {
+  if (self.dim() != 2 || vec.dim() != 1) throw Error("mv: two tensor dim should be 2 and 1, but got SparseTensor Dim: " + std::to_string(self.dim()) + "Tensor Dim: " + std::to_string(vec.dim()));
+  if (vec.size(0) != self.size(1)) throw Error("mv: expected self.size(-1) == vec.size(-1)");
+  return ops::squeeze_dim::call(ops::matmul::call(self, ops::unsqueeze::call(vec, -1)), -1);
+}
+
+// By rows, in the order of the left factor; the result is coalesced.
+Tensor sparse_sparse_matmul(const Tensor& self, const Tensor& other) {
+  if (self.size(1) != other.size(0)) {
+    throw Error("mat1 and mat2 shapes cannot be multiplied (" + std::to_string(self.size(0)) + "x" + std::to_string(self.size(1)) + " and " + std::to_string(other.size(0)) + "x" +
+                std::to_string(other.size(1)) + ")");
+  }
+  const Tensor dense = ops::to_dense::call(other);
+  Tensor out = ops::zeros::call(SizeVector{self.size(0), other.size(1)}, self.dtype(), Layout::Strided, self.device());
+  const Tensor a = ops::coalesce::call(self), indices = sparse_of(a).indices, values = sparse_of(a).values;
+  with_any_type(self.dtype(), "sparse_matmul", [&]<class T>(T) { add_products<T>(out, indices, values, dense, Math<T>(1)); });
+  return ops::to_sparse::call(out);
+}
+
+}  // namespace peel::kernels
