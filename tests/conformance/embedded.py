@@ -54,7 +54,6 @@ PROGRAMS = {
     "programs/vmap_grad": "torch.func.functionalize",
     "questions/vmap_fallback": "torch.vmap",
     "unseen/profile_and_time": "module torch.profiler",
-    "unseen/custom_autograd_ste": OnlyPrints("after torch.unique stock's nodes have numbers higher by one"),
     "unseen/ema_checkpoint_roundtrip": OnlyHops("a bias before a BatchNorm has a gradient of rounding errors, which AdamW makes large; stock without oneDNN prints another number too"),
     "unseen/gcn_communities": "Tensor.to_sparse",
     "unseen/linalg_homework": OnlyPrints("the exponential of a matrix is one call"),
@@ -63,7 +62,6 @@ PROGRAMS = {
     "unseen/per_sample_grads": "torch.func.grad",
     "unseen/per_sample_grads_func": "torch.func.grad",
     "unseen/sparse_gcn_communities": "torch.sparse_coo_tensor",
-    "unseen/ste_binary_weights": OnlyPrints("after torch.unique stock's nodes have numbers higher by one"),
 }
 # The programs under embedded/unseen were written without running them on the engine, or a look at it. What each did when it was first run: equal; other hops
 # (it printed the same); lacking (it ended with the sentence); wrong. Two sets, of which the second was first run when the first had been learnt from.
