@@ -28,7 +28,8 @@ class OnlyHops(str):
 
 
 class Rounding(str):
-    """What is printed is the same to its last digit; the hops are equal or not with the processor, as the last bit of a number does or doesn't decide, for this reason, on what comes next."""
+    """What is printed is the same to its last digit; the hops are equal or not with the processor and the library for
+    products, as the last bit of a number decides, for this reason, on what comes next."""
 
 
 class Caught(str):
@@ -59,13 +60,11 @@ PROGRAMS = {
     "embedded/jacobians_vectorized": OnlyPrints("stock takes the keys that vmap had before functorch"),
     "embedded/func_forward": OnlyPrints("tangents of zeros are computed with on meta tensors, which call prims in stock"),
     "embedded/func_tangents": OnlyPrints("tangents of zeros are computed with on meta tensors, which call prims in stock; some formulas call other operators"),
-    "unseen/custom_autograd_ste": OnlyPrints("after torch.unique stock's nodes have numbers higher by one"),
     "unseen/ema_checkpoint_roundtrip": OnlyHops("a bias before a BatchNorm has a gradient of rounding errors, which AdamW makes large; stock without oneDNN prints another number too"),
     "unseen/linalg_homework": OnlyPrints("the exponential of a matrix is one call"),
     "unseen/pca_svd_homework": Rounding("two cosines are 1 where stock has 1 - 2e-16, and printing looks closer at those"),
     "unseen/per_sample_grads": OnlyPrints("the hessian's tangents of zeros are computed with on meta tensors, which call prims in stock"),
     "unseen/per_sample_grads_func": OnlyPrints("the hessian's tangents of zeros are computed with on meta tensors, which call prims in stock"),
-    "unseen/ste_binary_weights": OnlyPrints("after torch.unique stock's nodes have numbers higher by one"),
     "unseen/survey_stats": Rounding("printing looks closer at a correlation of exactly 1"),
 }
 # The programs under embedded/unseen were written without running them on the engine, or a look at it. What each did when it was first run: equal; other hops

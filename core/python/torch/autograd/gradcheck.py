@@ -29,8 +29,9 @@ class UndefinedGrad(Function):
 
 
 def _undefined(tensor):
-    _C._take_sequence_number()  # in stock the function is a node itself
-    return UndefinedGrad.apply(tensor)
+    output = UndefinedGrad.apply(tensor)
+    _C._take_sequence_number()  # in stock the function and its gradient are two nodes
+    return output
 
 
 def _as_tuple(x):
