@@ -38,6 +38,7 @@ thread_local const Targets* targets = nullptr;
 thread_local Node* running = nullptr;
 thread_local int64_t graph_task = -1;
 thread_local const std::unordered_set<Node*>* in_graph = nullptr;
+thread_local std::vector<std::function<void()>>* at_the_end = nullptr;
 std::atomic<int64_t> next_graph_task{0};
 template <class T>
 class Restore {
@@ -101,11 +102,17 @@ class Task {
     const Restore scope(targets, static_cast<const Targets*>(targets_.get()));
     const Restore number(graph_task, next_graph_task++);
     const Restore reached(in_graph, static_cast<const std::unordered_set<Node*>*>(&nodes_));
+    std::vector<std::function<void()>> callbacks;
+    const Restore ends(at_the_end, &callbacks);
     ready_.push({std::move(root), std::move(grads)});
     while (!ready_.empty()) {
       Ready next = std::move(const_cast<Ready&>(ready_.top()));
       ready_.pop();
       evaluate(std::move(next));
+    }
+    for (size_t i = 0; i < callbacks.size(); ++i) {  // one may queue another
+      const std::function<void()> callback = callbacks[i];
+      callback();
     }
   }
 
@@ -297,6 +304,10 @@ bool Node::wanted(size_t i) const {
 
 Node* running_node() { return running; }
 int64_t current_graph_task() { return graph_task; }
+void queue_callback(std::function<void()> callback) {
+  if (!at_the_end) throw Error("Final callbacks can only be installed during backward pass.");
+  at_the_end->push_back(std::move(callback));
+}
 bool will_run(const Node& n) {
   if (!targets) return in_graph && in_graph->contains(const_cast<Node*>(&n));
   const auto at = targets->nodes.find(&n);

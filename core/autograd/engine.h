@@ -1,5 +1,7 @@
 // Backward: runs the nodes that the roots reach, each when all its gradients are there, the latest made first.
 #pragma once
+#include <functional>
+
 #include "core/autograd/history.h"
 
 namespace peel::core {
@@ -20,6 +22,8 @@ std::vector<Tensor> gradients(std::span<const Tensor> roots, std::vector<Tensor>
 Node* running_node();
 /// Of the backward that this thread is in; -1 outside.
 int64_t current_graph_task();
+/// Called when the backward that this thread is in has run all its nodes. Error outside.
+void queue_callback(std::function<void()>);
 /// Whether that runs the node, or hands its gradient out.
 bool will_run(const Node&);
 /// One node, seen by the observer.

@@ -158,6 +158,7 @@ void bind_graph(nb::module_& m) {
   m.def("_pop_saved_tensors_hooks", [] { saved_tensor_hooks().pop_back(); });
   m.def("_count_saved_tensors_hooks", [] { return saved_tensor_hooks().size(); });
   m.def("_current_graph_task_id", &current_graph_task);
+  m.def("_queue_callback", [](nb::object callback) { queue_callback([callback] { callback(); }); });
   m.def("_take_sequence_number", &Node::next_sequence);
   m.def("_will_engine_execute_node", [](const NodeHandle& h) { return will_run(*h.node); });
   m.def("_gradient_edge", [](const Tensor& t) {
