@@ -1,5 +1,6 @@
 // Parts of tensors of coordinates, and the same with other dimensions. In stock these are views by name; the memory is new.
 #include "core/dispatch/error.h"
+#include "kernels/cpu/elementwise.h"
 #include "kernels/sparse/coordinates.h"
 #include "ops_generated/kernels.h"
 #include "ops_generated/ops.h"
@@ -61,7 +62,8 @@ Tensor index_select_sparse(const Tensor& self, int64_t dim_, const Tensor& index
   SizeVector sizes(self.sizes().begin(), self.sizes().end());
   sizes[static_cast<size_t>(dim)] = index.size(0);
   if (dim >= sparse_dim) return with_dims(sparse_dim, dense_dim, sizes, indices, ops::index_select::call(values, dim - sparse_dim + 1, index));
-  const Tensor wanted = ops::clone::call(ops::to_dtype::call(index, ScalarType::Long));
+  const Tensor wanted = ops::empty_like::call(index.is_contiguous() ? index : ops::contiguous::call(index), ScalarType::Long);
+  copy_elements(wanted, index);
   std::vector<std::vector<int64_t>> places(static_cast<size_t>(size));  // where each element of the index stands
   for (int64_t k = 0; k < wanted.numel(); ++k) {
     int64_t& i = wanted.data_as<int64_t>()[k];
