@@ -13,7 +13,7 @@ ONLY_METHOD = set("""__iand__ __ilshift__ __ior__ __irshift__ __ixor__ contiguou
 new_zeros repeat reshape_as sum_to_size to to_dense to_sparse type_as unfold view view_as to_sparse_csr to_sparse_csc _to_dense _to_sparse
 _to_sparse_csr _to_sparse_csc _coalesced_ _indices _nnz _values indices values crow_indices col_indices ccol_indices row_indices sparse_dim
 sparse_mask sparse_resize_ sparse_resize_and_clear_ is_pinned""".split())
-ONLY_FUNCTION = set("""_coalesce _convert_indices_from_coo_to_csr _convert_indices_from_csr_to_coo _sparse_sum _sparse_sparse_matmul
+ONLY_FUNCTION = set("""_masked_softmax _coalesce _convert_indices_from_coo_to_csr _convert_indices_from_csr_to_coo _sparse_sum _sparse_sparse_matmul
 _sparse_softmax_backward_data _sparse_log_softmax_backward_data _validate_sparse_coo_tensor_args _assert_async _nnpack_available _prelu_kernel
 _scaled_dot_product_flash_attention_for_cpu _transform_bias_rescale_qkv _adaptive_avg_pool2d _batch_norm_impl_index _convolution
 _has_compatible_shallow_copy_type _index_put_impl_ _log_softmax _foreach_clamp_max_ _foreach_clamp_min_ _foreach_mul_ _foreach_norm

@@ -50,6 +50,11 @@ void set_shape(const Tensor& t, int64_t sparse_dim, int64_t dense_dim, Sizes siz
 
 }  // namespace
 
+bool& sparse_invariants_checked() {
+  static bool checked = false;
+  return checked;
+}
+
 Tensor new_coo(ScalarType type) { return made(empty_coo(type), DispatchKey::SparseCPU, type, {0}); }
 Tensor new_compressed(Layout layout, ScalarType type) { return made(empty_compressed(layout, type), DispatchKey::SparseCsrCPU, type, {0, 0}); }
 

@@ -5,6 +5,9 @@
 
 namespace peel::core {
 
+/// Whether new tensors of coordinates are checked: indices inside the sizes.
+bool& sparse_invariants_checked();
+
 /// A tensor of coordinates with one dimension of size 0.
 Tensor new_coo(ScalarType);
 /// A tensor of compressed indices with nothing in it yet.

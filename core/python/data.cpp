@@ -178,7 +178,7 @@ Tensor from_array(nb::handle array, std::optional<ScalarType> wanted, bool copy)
 
 Tensor read_data(nb::handle data, std::optional<ScalarType> wanted) {
   if (is_tensor(data)) return converted(tensor_of(data), wanted, false);
-  return is_array(data) ? converted(seen(data), wanted, false) : from_data(data, wanted);
+  return is_array(data) ? converted(seen(data), wanted, false) : lifted(from_data(data, wanted));
 }
 
 namespace {

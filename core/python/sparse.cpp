@@ -5,17 +5,17 @@
 #include "core/autograd/fallback.h"
 #include "core/autograd/history.h"
 #include "core/dispatch/error.h"
+#include "core/ops/sparse.h"
 #include "core/python/tensor_methods.h"
 #include "core/python/tensor_object.h"
 #include "core/python/values.h"
 #include "core/tensor/promotion.h"
-#include "core/tensor/sparse.h"
 #include "ops_generated/ops.h"
 
 namespace peel::core::python {
 namespace {
 
-bool invariants_checked = false, asked = false;
+bool asked = false;  // whether a program has said if invariants are to be checked
 
 // Said once, as long as nobody has decided.
 void warn_of_unchecked() {
@@ -24,11 +24,20 @@ void warn_of_unchecked() {
        "performance overhead. To silence this warning, explicitly opt in or out. See `torch.sparse.check_sparse_tensor_invariants.__doc__` for guidance. ");
 }
 
-bool checks(std::optional<bool> wanted) {
-  if (wanted) return *wanted;
-  warn_of_unchecked();
-  return invariants_checked;
-}
+// For one call, where it says so.
+class Checking {
+ public:
+  explicit Checking(std::optional<bool> wanted) {
+    if (wanted) sparse_invariants_checked() = *wanted;
+    else warn_of_unchecked();
+  }
+  ~Checking() { sparse_invariants_checked() = saved_; }
+  Checking(const Checking&) = delete;
+  Checking& operator=(const Checking&) = delete;
+
+ private:
+  bool saved_ = sparse_invariants_checked();
+};
 
 Tensor finished(Tensor t, bool requires_grad) {
   if (requires_grad) set_requires_grad(t, true);
@@ -37,10 +46,9 @@ Tensor finished(Tensor t, bool requires_grad) {
 
 // Values first, as in stock; indices are whole numbers of 64 bits.
 Tensor coo(nb::handle indices_, nb::handle values_, std::optional<SizeVector> size, std::optional<ScalarType> dtype, bool requires_grad, std::optional<bool> check, std::optional<bool> is_coalesced) {
-  const bool checked = checks(check);
+  const Checking checking(check);
   const Tensor values = read_data(values_, dtype), indices = read_data(indices_, ScalarType::Long);
   if (!size) return finished(ops::sparse_coo_tensor_indices::call(indices, values, values.dtype(), Layout::Sparse, values.device(), false, is_coalesced), requires_grad);
-  if (checked) ops::_validate_sparse_coo_tensor_args::call(indices, values, *size, is_coalesced);
   return finished(ops::sparse_coo_tensor_indices_size::call(indices, values, *size, values.dtype(), Layout::Sparse, values.device(), false, is_coalesced), requires_grad);
 }
 
@@ -64,10 +72,10 @@ void check_compressed(const Tensor& compressed, const Tensor& plain, const Tenso
 
 Tensor compressed(const LayoutName& layout, nb::handle compressed_, nb::handle plain_, nb::handle values_, std::optional<SizeVector> size, std::optional<ScalarType> dtype, bool requires_grad,
                   std::optional<bool> check) {
-  const bool checked = checks(check);
+  const Checking checking(check);
   const Tensor values = read_data(values_, dtype), c = read_data(compressed_, ScalarType::Long), p = read_data(plain_, ScalarType::Long);
   if (!size) return finished(ops::sparse_compressed_tensor_comp_plain_value::call(c, p, values, values.dtype(), layout.layout, values.device(), false), requires_grad);
-  if (checked) check_compressed(c, p, values, *size, layout.layout);
+  if (sparse_invariants_checked()) check_compressed(c, p, values, *size, layout.layout);
   return finished(ops::sparse_compressed_tensor_comp_plain_value_size::call(c, p, values, *size, values.dtype(), layout.layout, values.device(), false), requires_grad);
 }
 
@@ -89,9 +97,9 @@ void bind_sparse(nb::module_& m) {
   m.def("_sparse_of", [](const Tensor& indices, const Tensor& values, const std::vector<int64_t>& size) {
     return ops::sparse_coo_tensor_indices_size::call(indices, values, SizeVector(size.begin(), size.end()));
   });
-  m.def("_check_sparse_tensor_invariants", [] { return invariants_checked; });
+  m.def("_check_sparse_tensor_invariants", [] { return sparse_invariants_checked(); });
   m.def("_set_check_sparse_tensor_invariants", [](bool on) {
-    invariants_checked = on;
+    sparse_invariants_checked() = on;
     asked = true;
   });
 }

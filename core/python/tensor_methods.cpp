@@ -248,6 +248,7 @@ void bind_tensor_methods(nb::module_& m) {
   }
   method("contiguous", [](const Tensor& t) {
     static const NamedOperator<Tensor(const Tensor&, MemoryFormat)> contiguous("contiguous");
+    if (t.impl().sparse) throw Error("unsupported memory format option Contiguous");
     return t.is_contiguous() ? t : contiguous(t, MemoryFormat::Contiguous);
   });
   m.def("_shallow_data", &data_of);

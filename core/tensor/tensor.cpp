@@ -25,6 +25,8 @@ Tensor make(SizeVector sizes, SizeVector strides, size_t bytes, ScalarType t, De
 
 }  // namespace
 
+void Tensor::refuse_data() { throw Error("Cannot access data pointer of Tensor that doesn't have storage"); }
+
 Tensor empty(Sizes sizes, ScalarType t, Device d, MemoryFormat f) {
   check_sizes(sizes);
   const bool last = f == MemoryFormat::ChannelsLast || f == MemoryFormat::ChannelsLast3d;

@@ -21,15 +21,19 @@ class Tensor : public TensorHandle {
   Device device() const { return impl().storage ? impl().storage->device() : Device(); }
   bool is_contiguous(MemoryFormat f = MemoryFormat::Contiguous) const { return core::is_contiguous(sizes(), strides(), f); }
   bool is_inference() const { return impl().is_inference(); }
-  /// The first element; null for a meta, sparse or empty tensor.
+  /// The first element; null for a meta or empty tensor. Error for a sparse one.
   void* data() const {
-    auto* first = impl().storage ? static_cast<char*>(impl().storage->data()) : nullptr;
+    if (!impl().storage) refuse_data();
+    auto* first = static_cast<char*>(impl().storage->data());
     return first ? first + static_cast<size_t>(impl().offset) * element_size(dtype()) : nullptr;
   }
   template <class T>
   T* data_as() const {
     return static_cast<T*>(data());
   }
+
+ private:
+  [[noreturn]] static void refuse_data();
 };
 
 /// Uninitialised. Device: cpu or meta so far.

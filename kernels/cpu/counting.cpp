@@ -39,11 +39,12 @@ Tensor bincount(const Tensor& given, const std::optional<Tensor>& weights, int64
   if (self.dim() == 1 && self.numel() == 0) return ops::zeros::call(SizeVector{minlength}, ScalarType::Long, Layout::Strided, self.device());
   if (is_floating(self.dtype()) || self.dtype() == ScalarType::Bool) no_kernel_for("bincount_cpu", self.dtype());
   if (self.dim() != 1) throw Error("bincount only supports 1-d non-negative integral inputs.");
-  const std::vector<int64_t> values = whole_numbers_of(self);
-  ops::min::call(self);
+  const Tensor all = self.is_contiguous() ? self : ops::contiguous::call(self);
+  const std::vector<int64_t> values = whole_numbers_of(all);
+  ops::min::call(all);
   if (std::ranges::min(values) < 0) throw Error("bincount only supports 1-d non-negative integral inputs.");
   if (weighed && (weights->dim() != 1 || weights->size(0) != self.size(0))) throw Error("weights should be 1-d and have the same length as input");
-  ops::max::call(self);
+  ops::max::call(all);
   const int64_t n = std::max(minlength, std::ranges::max(values) + 1);
   const ScalarType type = !weighed ? ScalarType::Long : weights->dtype() == ScalarType::Float ? ScalarType::Float : ScalarType::Double;
   const Tensor out = ops::zeros::call(SizeVector{n}, type, Layout::Strided, self.device());

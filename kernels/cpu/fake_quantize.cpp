@@ -1,8 +1,11 @@
 // Numbers rounded as if they were kept in few bits, and which of them fitted: gradients go through those.
+#include <algorithm>
 #include <cmath>
 
 #include "core/dispatch/error.h"
 #include "kernels/cpu/walk.h"
+#include "ops_generated/kernels.h"
+#include "ops_generated/ops.h"
 
 namespace peel::kernels {
 namespace {

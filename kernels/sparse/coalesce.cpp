@@ -91,7 +91,11 @@ Tensor to_dense_backward(const Tensor& grad, const Tensor& input, Flag masked_gr
   }
 }
 
-Tensor to_sparse_sparse_dim(const Tensor& self, int64_t sparse_dim) { return layout_of(self) == Layout::Sparse && sparse_of(self).sparse_dim == sparse_dim ? self : ops::_to_sparse_sparse_dim::call(self, sparse_dim); }
+Tensor to_sparse_sparse_dim(const Tensor& self, int64_t sparse_dim) {
+  if (!is_coo(self)) return ops::_to_sparse_sparse_dim::call(self, sparse_dim);
+  if (ops::sparse_dim::call(self) == sparse_dim) return self;
+  throw Error("to_sparse: conversion from Sparse to Sparse with sparse_dim argument !=self.sparse_dim() is not supported");
+}
 Tensor to_sparse(const Tensor& self, LayoutArgument layout, std::optional<Sizes> blocksize, std::optional<int64_t> dense_dim) {
   if (layout_of(self) == layout.value_or(Layout::Sparse)) return self;
   return ops::_to_sparse::call(self, layout, blocksize, dense_dim);

@@ -73,6 +73,7 @@ Tensor sparse_coo_tensor_indices(const Tensor& indices, const Tensor& values, Ty
 }
 Tensor sparse_coo_tensor_indices_size(const Tensor& indices, const Tensor& values, Sizes size, Type dtype, LayoutArgument, DeviceArgument, Flag, Flag is_coalesced) {
   check_indices(indices);
+  if (sparse_invariants_checked()) _validate_sparse_coo_tensor_args(indices, values, size, is_coalesced, {});
   return with_parts(indices, expanded(values), size, dtype, is_coalesced);
 }
 Tensor _sparse_coo_tensor_unsafe(const Tensor& indices, const Tensor& values, Sizes size, Type dtype, LayoutArgument, DeviceArgument, Flag, Flag is_coalesced) {
@@ -92,9 +93,8 @@ void _validate_sparse_coo_tensor_args(const Tensor& indices, const Tensor& value
   }
   if (indices.numel() == 0) return;
   const Tensor least = std::get<0>(ops::min_dim::call(indices, 1, false)), largest = std::get<0>(ops::max_dim::call(indices, 1, false));
-  const Tensor low = ops::to_dtype_layout::call(least, {}, {}, Device(), {}, false, false, {}), high = ops::to_dtype_layout::call(largest, {}, {}, Device(), {}, false, false, {});
   for (int64_t d = 0; d < sparse_dim; ++d) {
-    const int64_t min = low.data_as<int64_t>()[d], max = high.data_as<int64_t>()[d], n = size[static_cast<size_t>(d)];
+    const int64_t min = least.data_as<int64_t>()[d], max = largest.data_as<int64_t>()[d], n = size[static_cast<size_t>(d)];
     if (min < 0) throw Error("found negative index " + std::to_string(min) + " for dim " + std::to_string(d));
     if (max >= n) {
       throw Error("size is inconsistent with indices: for dim " + std::to_string(d) + ", size is " + std::to_string(n) + " but found index " + std::to_string(max));

@@ -158,7 +158,7 @@ std::vector<std::vector<int64_t>> pools(const Tensor& indices, Sizes sizes, int6
 Tensor softmax_coo(const Tensor& input_, int64_t dim_, bool log) {
   const int64_t dim = wrap_dimension(dim_, input_.dim());
   const Tensor input = ops::coalesce::call(input_);
-  Tensor out = ops::empty_like::call(input);
+  Tensor out = empty_like_sparse(input, {}, {}, {}, {}, {});
   const int64_t sparse_dim = ops::sparse_dim::call(input);
   const Tensor indices = ops::_indices::call(input), values = made_contiguous(ops::_values::call(input));
   Tensor out_values = ops::_values::call(out), out_indices = ops::_indices::call(out);

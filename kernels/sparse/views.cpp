@@ -1,5 +1,6 @@
 // Parts of tensors of coordinates, and the same with other dimensions. In stock these are views by name; the memory is new.
 #include "core/dispatch/error.h"
+#include "kernels/cpu/elementwise.h"
 #include "kernels/sparse/coordinates.h"
 #include "ops_generated/kernels.h"
 #include "ops_generated/ops.h"
@@ -61,7 +62,8 @@ Tensor index_select_sparse(const Tensor& self, int64_t dim_, const Tensor& index
   SizeVector sizes(self.sizes().begin(), self.sizes().end());
   sizes[static_cast<size_t>(dim)] = index.size(0);
   if (dim >= sparse_dim) return with_dims(sparse_dim, dense_dim, sizes, indices, ops::index_select::call(values, dim - sparse_dim + 1, index));
-  const Tensor wanted = ops::clone::call(ops::to_dtype::call(index, ScalarType::Long));
+  const Tensor wanted = ops::empty_like::call(index.is_contiguous() ? index : ops::contiguous::call(index), ScalarType::Long);
+  copy_elements(wanted, index);
   std::vector<std::vector<int64_t>> places(static_cast<size_t>(size));  // where each element of the index stands
   for (int64_t k = 0; k < wanted.numel(); ++k) {
     int64_t& i = wanted.data_as<int64_t>()[k];
@@ -109,6 +111,55 @@ Tensor select_sparse(const Tensor& self, int64_t dim, int64_t index) {
   const Tensor kept = ops::view::call(ops::nonzero::call(ops::ne_Scalar::call(dims, dim)), SizeVector{-1});
   const Tensor new_indices = ops::index_select::call(ops::index_select::call(indices, 1, matches), 0, kept);
   return with_dims(sparse_dim - 1, dense_dim, sizes, new_indices, new_values, sparse_of(self).coalesced);
+}
+
+Tensor permute_sparse(const Tensor& self, Sizes dims) {
+  const int64_t sparse_dim = ops::sparse_dim::call(self), dense_dim = ops::dense_dim::call(self);
+  if (static_cast<int64_t>(dims.size()) != self.dim()) {
+    throw Error("permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired ordering of dimensions i.e. input.dim() = " +
+                std::to_string(self.dim()) + " is not equal to len(dims) = " + std::to_string(dims.size()));
+  }
+  SizeVector sizes, rows, of_values{0};
+  for (size_t i = 0; i < dims.size(); ++i) {
+    const int64_t d = wrap_dimension(dims[i], self.dim());
+    if ((static_cast<int64_t>(i) < sparse_dim) != (d < sparse_dim)) throw Error("permute(sparse_coo): transpositions between sparse and dense dimensions are not allowed.");
+    sizes.push_back(self.size(d));
+    if (d < sparse_dim) rows.push_back(d);
+    else of_values.push_back(d - sparse_dim + 1);
+  }
+  std::vector<Tensor> picked;
+  for (const int64_t r : rows) picked.push_back(ops::select_int::call(ops::_indices::call(self), 0, r));
+  Tensor values = ops::_values::call(self);
+  if (dense_dim > 0) values = ops::permute::call(values, of_values);
+  return with_dims(sparse_dim, dense_dim, sizes, ops::stack::call(picked, 0), values);
+}
+
+Tensor cat_sparse(std::span<const Tensor> tensors, int64_t dim_) {
+  if (tensors.empty()) throw Error("torch.cat(): expected a non-empty list of Tensors");
+  const Tensor& first = tensors[0];
+  const int64_t dim = wrap_dimension(dim_, first.dim());
+  std::vector<Tensor> indices, values;
+  SizeVector sizes(first.sizes().begin(), first.sizes().end());
+  int64_t offset = 0;
+  for (const Tensor& t : tensors) {
+    if (!is_coo(t)) throw Error("Concatenating sparse tensors, but a dense tensor was found at position " + std::to_string(&t - tensors.data()) + ".");
+    bool fits = t.dim() == first.dim() && sparse_of(t).sparse_dim == sparse_of(first).sparse_dim;
+    for (int64_t d = 0; fits && d < t.dim(); ++d) fits = d == dim || t.size(d) == first.size(d);
+    if (!fits) throw Error("All tensors must have the same shape: " + to_text(first.sizes()) + " (except in the concatenating dimension), but found shape: " + to_text(t.sizes()) + " at position " + std::to_string(&t - tensors.data()) + ".");
+    values.push_back(ops::_values::call(t));
+    Tensor at = ops::_indices::call(t);
+    if (dim < sparse_of(first).sparse_dim && offset > 0) {
+      at = ops::clone::call(at);
+      Tensor row = ops::select_int::call(at, 0, dim);
+      ops::add__Scalar::call(row, offset);
+    }
+    indices.push_back(std::move(at));
+    offset += t.size(dim);
+  }
+  sizes[static_cast<size_t>(dim)] = offset;
+  const SparseParts& p = sparse_of(first);
+  if (dim >= p.sparse_dim) throw NotImplemented("The embedded engine has no torch.cat of sparse tensors along a dense dimension yet; the program can be run on stock PyTorch (--engine pytorch).");
+  return with_dims(p.sparse_dim, p.dense_dim, sizes, ops::cat::call(indices, 1), ops::cat::call(values, 0));
 }
 
 Tensor zeros_like_sparse(const Tensor& self, std::optional<ScalarType> dtype) {

@@ -18,7 +18,7 @@ d = torch.tensor([[0.0, 1.0], [2.0, 0.0], [0.0, 3.0]])
 print(d.to_sparse_csr(), d.to_sparse().to_sparse_csr().crow_indices(), m.to_sparse().indices())
 print(m.to_sparse_coo(), m.clone().values(), m.detach().layout)
 print((m * 2).values(), (m + m).to_dense(), m.t().layout)
-for wrong in (lambda: torch.sparse_csr_tensor([0, 1], [0, 1], [5.0, 6.0], (1, 2), check_invariants=True), lambda: d.crow_indices(), lambda: m.indices(), lambda: m @ torch.ones(3)):
+for wrong in (lambda: d.crow_indices(), lambda: m.indices(), lambda: m @ torch.ones(3)):
     try:
         print(wrong())
     except Exception as e:
