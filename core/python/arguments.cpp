@@ -477,22 +477,27 @@ void bind_operators(nb::module_& m) {
     }
   }
   m.def("_methods", [] {
-    nb::list names;
+    nb::dict found;
     for (const auto& [key, f] : all) {
-      if (key.first == kMethod) names.append(f->name());
+      if (key.first == kMethod) found[f->name().c_str()] = nb::borrow(f->object());
     }
-    return names;
+    return found;
   });
+  const std::map<int, const char*> spoken = {{kFunction, "torch."}, {kMethod, "torch.Tensor."}, {kNn, "torch.nn.functional."}, {kLinalg, "torch.linalg."},
+                                             {kSpecial, "torch.special."}, {kFft, "torch.fft."}, {kSparse, "torch.sparse."}};
   for (const auto& [key, f] : all) {
     const Function* function = f.get();
     const char* name = function->name().c_str();
+    nb::object made;
     if (key.first == kMethod) {
-      tensor_base().attr(name) = nb::cpp_function([function](nb::handle self, nb::args a, nb::kwargs k) { return function->call(self, std::move(a), std::move(k)); },
-                                                  nb::name(name), nb::is_method());
+      made = nb::cpp_function([function](nb::handle self, nb::args a, nb::kwargs k) { return function->call(self, std::move(a), std::move(k)); }, nb::name(name), nb::is_method());
+      tensor_base().attr(name) = made;
     } else {
       const nb::object& home = modules.at(key.first);
-      home.attr(name) = nb::cpp_function([function](nb::args a, nb::kwargs k) { return function->call({}, std::move(a), std::move(k)); }, nb::name(name), nb::scope(home));
+      made = nb::cpp_function([function](nb::args a, nb::kwargs k) { return function->call({}, std::move(a), std::move(k)); }, nb::name(name), nb::scope(home));
+      home.attr(name) = made;
     }
+    f->stands_for(made.ptr(), spoken.at(key.first));
   }
 }
 

@@ -56,7 +56,8 @@ class Function {
   nb::object call(nb::handle self, nb::args, nb::kwargs, std::optional<DispatchKeySet> keys = {}) const;
   const std::string& name() const { return name_; }
   /// The object that Python calls it by, which handlers of __torch_function__ are given; lives as long as the interpreter.
-  void stands_for(nb::handle object, const char* place) {
+  PyObject* object() const { return object_; }
+  void stands_for(PyObject* object, const char* place) {
     object_ = object;
     spoken_ = place + name_;
   }
@@ -64,7 +65,7 @@ class Function {
  private:
   [[noreturn]] void refuse(const nb::args&, const nb::kwargs&) const;
   std::string name_, spoken_;
-  nb::handle object_;
+  PyObject* object_ = nullptr;
   bool method_;
   std::vector<Signature> signatures_;
 };

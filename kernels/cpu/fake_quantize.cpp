@@ -25,11 +25,20 @@ struct Steps {
   float scale, inverse;
   int64_t zero, low, high;
   Steps(float scale, int64_t zero, int64_t low, int64_t high) : scale(scale), inverse(1.0F / scale), zero(zero), low(low), high(high) {}
+  // A walk writes one tensor: the values, then which of them fitted.
   template <class T>
-  void apply(T& out, bool& fits, T x) const {
-    const auto step = static_cast<int64_t>(std::nearbyint(static_cast<float>(x) * inverse)) + zero;
-    fits = low <= step && step <= high;
-    out = static_cast<T>(static_cast<float>(std::clamp(step, low, high) - zero) * scale);
+  void apply(const Tensor& out, const Tensor& mask, const Tensor& in) const {
+    Walk<2> values(in.sizes()), fits(in.sizes());
+    values.set(0, out);
+    values.set(1, in);
+    each<T, T>(values, [this](T& o, T x) { o = static_cast<T>(static_cast<float>(std::clamp(step(x), low, high) - zero) * scale); });
+    fits.set(0, mask);
+    fits.set(1, in);
+    each<bool, T>(fits, [this](bool& m, T x) { m = low <= step(x) && step(x) <= high; });
+  }
+  template <class T>
+  int64_t step(T x) const {
+    return static_cast<int64_t>(std::nearbyint(static_cast<float>(x) * inverse)) + zero;
   }
 };
 
@@ -41,11 +50,7 @@ std::tuple<Tensor, Tensor> fake_quantize_per_tensor_affine_cachemask(const Tenso
   const auto [out, mask] = results(self);
   const Steps steps(static_cast<float>(scale), zero_point, quant_min, quant_max);
   with_floating(self.dtype(), "fake_quantize_tensor_cachemask_kernel_type_handling", [&, &out = out, &mask = mask]<class T>(T) {
-    Walk<3> walk(self.sizes());
-    walk.set(0, out);
-    walk.set(1, mask);
-    walk.set(2, self);
-    each<T, bool, T>(walk, [&](T& o, bool& m, T x) { steps.apply(o, m, x); });
+    steps.apply<T>(out, mask, self);
   });
   return {out, mask};
 }
@@ -73,12 +78,7 @@ std::tuple<Tensor, Tensor> fake_quantize_per_channel_affine_cachemask(const Tens
     const int64_t zero = zero_point.dtype() == ScalarType::Int ? zero_point.data_as<int32_t>()[at] : ops::item::call(ops::select_int::call(zero_point, 0, i)).value.to_int();
     const Steps steps(s, zero, quant_min, quant_max);
     with_floating(self.dtype(), "fake_quantize_channel_cachemask_cpu_type_handling", [&, &out = out, &mask = mask]<class T>(T) {
-      const Tensor o = part(out), m = part(mask), x = part(self);
-      Walk<3> walk(x.sizes());
-      walk.set(0, o);
-      walk.set(1, m);
-      walk.set(2, x);
-      each<T, bool, T>(walk, [&](T& value, bool& fits, T v) { steps.apply(value, fits, v); });
+      steps.apply<T>(part(out), part(mask), part(self));
     });
   }
   return {out, mask};

@@ -272,7 +272,7 @@ class Tensor(_C.TensorBase):
         return complex(self._number())
 
     def __format__(self, spec):
-        if self.dim() == 0:
+        if self.dim() == 0 and type(self) is Tensor:
             return self.detach().item().__format__(spec)
         return object.__format__(self, spec)
 

@@ -74,12 +74,12 @@ def wrap_torch_function(dispatcher):
     return wrap
 
 
-def _method(function):
-    @functools.wraps(function)
+def _method(name, function):
     def public(*args, **kwargs):
         if _C._overridden(args, kwargs):
             return _C._call_overridden(function, args, kwargs)
         return function(*args, **kwargs)
+    public.__name__ = name
     return public
 
 
@@ -99,15 +99,15 @@ def ask_in(cls):
     if cls in _asking or any(base in _asking for base in cls.__mro__):
         return
     _asking.add(cls)
-    operators = set(_C._methods())
+    operators = _C._methods()
     for name in dir(Tensor):
-        if name in _LEFT or name in operators or (cls is not Tensor and inspect.getattr_static(cls, name, None) is not inspect.getattr_static(Tensor, name)):
+        if name in _LEFT or getattr(Tensor, name, None) is operators.get(name, _LEFT) or (cls is not Tensor and inspect.getattr_static(cls, name, None) is not inspect.getattr_static(Tensor, name)):
             continue
         held = inspect.getattr_static(Tensor, name)
         if isinstance(held, (staticmethod, classmethod)):
             continue
         if callable(held):
-            setattr(cls, name, _method(held))
+            setattr(cls, name, _method(name, held))
         elif hasattr(type(held), "__get__") and hasattr(type(held), "__set__"):
             setattr(cls, name, _attribute(held))
 

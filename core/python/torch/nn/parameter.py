@@ -35,6 +35,7 @@ class Buffer(Tensor, metaclass=_IsBuffer):
 
 class UninitializedTensorMixin:
     """Without a shape until it is materialised."""
+    __torch_function__ = _C._disabled_torch_function_impl
 
     def materialize(self, shape, device=None, dtype=None):
         device, dtype = device or self._own_class_of(self.data).device, dtype or self._own_class_of(self.data).dtype
