@@ -13,10 +13,10 @@ ONLY_METHOD = set("""__iand__ __ilshift__ __ior__ __irshift__ __ixor__ contiguou
 new_zeros repeat reshape_as sum_to_size to to_dense to_sparse type_as unfold view view_as to_sparse_csr to_sparse_csc _to_dense _to_sparse
 _to_sparse_csr _to_sparse_csc _coalesced_ _indices _nnz _values indices values crow_indices col_indices ccol_indices row_indices sparse_dim
 sparse_mask sparse_resize_ sparse_resize_and_clear_ is_pinned""".split())
-ONLY_FUNCTION = set("""_masked_softmax _coalesce _convert_indices_from_coo_to_csr _convert_indices_from_csr_to_coo _sparse_sum _sparse_sparse_matmul
+ONLY_FUNCTION = set("""fake_quantize_per_tensor_affine fake_quantize_per_channel_affine _masked_softmax _coalesce _convert_indices_from_coo_to_csr _convert_indices_from_csr_to_coo _sparse_sum _sparse_sparse_matmul
 _sparse_softmax_backward_data _sparse_log_softmax_backward_data _validate_sparse_coo_tensor_args _assert_async _nnpack_available _prelu_kernel
 _scaled_dot_product_flash_attention_for_cpu _transform_bias_rescale_qkv _adaptive_avg_pool2d _batch_norm_impl_index _convolution
-_has_compatible_shallow_copy_type _index_put_impl_ _log_softmax _foreach_clamp_max_ _foreach_clamp_min_ _foreach_mul_ _foreach_norm
+_has_compatible_shallow_copy_type _index_put_impl_ _log_softmax _foreach_clamp_max_ _foreach_clamp_min_ _foreach_lerp_ _foreach_mul_ _foreach_norm
 _log_softmax_backward_data _pack_padded_sequence _pad_packed_sequence _native_batch_norm_legit _native_multi_head_attention _efficientzerotensor
 _make_dual _unpack_dual _adaptive_avg_pool3d
 _convolution_mode _weight_norm_interface _transformer_encoder_layer_fwd _safe_softmax
@@ -32,7 +32,7 @@ BOTH = set("""__and__ __lshift__ __or__ __rshift__ __xor__ _addmm_activation _co
 asinh_ atan_ atanh_ clip_ deg2rad_ fix_ gcd_ i0_ lcm_ polygamma rad2deg_ ceil_ clamp_ clamp_max_ clamp_min_ conj_physical_ cos_ cosh_ detach_ erf_ erfc_
 exp2_ exp_ expm1_ fill_ floor_ frac_ index_put_ log10_ log1p_ log2_ log_ logit_ nan_to_num_ neg_ negative_ reciprocal_ relu_ resize_as_ round_ rsqrt_ sigmoid_ sin_
 sinc_ sinh_ sqrt_ square_ tan_ tanh_ trunc_ where xlogy_ zero_""".split())
-NOWHERE = set("""multilabel_margin_loss_forward alias convolution_overrideable slow_conv3d_forward copy_sparse_to_sparse_ index lift lift_fresh log_sigmoid_forward mH mT matrix_H nll_loss2d_forward nll_loss_forward nonzero_numpy numpy_T random
+NOWHERE = set("""fake_quantize_per_tensor_affine_cachemask fake_quantize_per_channel_affine_cachemask multilabel_margin_loss_forward alias convolution_overrideable slow_conv3d_forward copy_sparse_to_sparse_ index lift lift_fresh log_sigmoid_forward mH mT matrix_H nll_loss2d_forward nll_loss_forward nonzero_numpy numpy_T random
 set slice uniform""".split())
 
 

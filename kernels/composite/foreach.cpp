@@ -23,6 +23,16 @@ void foreach_mul_(std::span<const Tensor> self, const Tensor& other) {
   need_any(self);
   for (Tensor t : self) ops::mul__Tensor::call(t, other);
 }
+void foreach_lerp_(std::span<const Tensor> self, std::span<const Tensor> tensors1, const Scalar& weight) {
+  need_any(self);
+  if (self.size() != tensors1.size()) {
+    throw Error("Tensor lists must have the same number of tensors, got " + std::to_string(self.size()) + " and " + std::to_string(tensors1.size()));
+  }
+  for (size_t i = 0; i < self.size(); ++i) {
+    Tensor t = self[i];
+    ops::lerp__Scalar::call(t, tensors1[i], weight);
+  }
+}
 void foreach_clamp_min_(std::span<const Tensor> self, const Scalar& scalar) {
   need_any(self);
   for (Tensor t : self) ops::clamp_min_::call(t, scalar);

@@ -72,6 +72,7 @@ globals().update(_storages)
 globals().update(_kinds)
 _missing.homes("torch", {"functional": [atleast_1d, atleast_2d, atleast_3d, block_diag, broadcast_shapes, broadcast_tensors, cartesian_prod, cdist, chain_matmul, einsum, meshgrid, norm,  # noqa: F821
                                         split, tensordot, unique, unique_consecutive]})  # noqa: F821
+spmm = dsmm = mm  # noqa: F821  of sparse left sides
 newaxis = None
 legacy_contiguous_format = contiguous_format
 thread_safe_generator = random.thread_safe_generator

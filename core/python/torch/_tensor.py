@@ -99,7 +99,9 @@ class Tensor(_C.TensorBase):
             made = _C._from_data(args[0], _C.float32)
         else:
             made = _C._VariableFunctions.empty(*args) if args else _C._VariableFunctions.empty(0)
-        return made if cls is Tensor else _C._make_subclass(cls, made, requires_grad)
+        if cls is not Tensor:
+            made.__class__ = cls
+        return made.requires_grad_() if requires_grad else made
 
     def __init__(self, *args, **kwargs):
         pass
@@ -214,10 +216,6 @@ class Tensor(_C.TensorBase):
         _C.TensorBase.imag(self).copy_(value)
 
     @property
-    def H(self):
-        return self.mH if self.is_complex() else self.t() if self.dim() == 2 else self.mT
-
-    @property
     def _backward_hooks(self):
         return None
 
@@ -291,7 +289,7 @@ class Tensor(_C.TensorBase):
         return self.flip(0) if self.dim() else self
 
     def __contains__(self, element):
-        return bool((element == self).any())
+        return (element == self).any().item()
 
     def __deepcopy__(self, memo):
         if not self.is_leaf:

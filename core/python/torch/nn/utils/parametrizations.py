@@ -90,4 +90,100 @@ def spectral_norm(module, name="weight", n_power_iterations=1, eps=1e-12, dim=No
     return register_parametrization(module, name, _SpectralNorm(weight, n_power_iterations, dimension_of(module, dim), eps))
 
 
+def _is_orthogonal(q):
+    import torch
+    n, k = q.size(-2), q.size(-1)
+    unit = torch.eye(k, dtype=q.dtype, device=q.device)
+    return torch.allclose(q.mH @ q, unit, atol=10.0 * n * torch.finfo(q.dtype).eps)
+
+
+def _made_orthogonal(a):
+    """By a QR decomposition of a tall matrix, with the signs of R's diagonal."""
+    import torch
+    x, tau = torch.geqrf(a)
+    q = torch.linalg.householder_product(x, tau)
+    q *= x.diagonal(dim1=-2, dim2=-1).sgn().unsqueeze(-2)
+    return q
+
+
+class _Orthogonal(Module):
+    def __init__(self, weight, orthogonal_map, *, use_trivialization=True):
+        super().__init__()
+        if weight.is_complex() and orthogonal_map == "householder":
+            raise ValueError("The householder parametrization does not support complex tensors.")
+        self.shape, self.orthogonal_map = weight.shape, orthogonal_map
+        if use_trivialization:
+            self.register_buffer("base", None)
+
+    def forward(self, x):
+        import torch
+        n, k = x.size(-2), x.size(-1)
+        wide = n < k
+        if wide:
+            x, n, k = x.mT, k, n
+        if self.orthogonal_map == "householder":
+            a = x.tril(diagonal=-1)
+            tau = 2.0 / (1.0 + (a * a).sum(dim=-2))
+            q = torch.linalg.householder_product(a, tau)
+            q = q * x.diagonal(dim1=-2, dim2=-1).int().unsqueeze(-2)
+        else:
+            x = x.tril()
+            if n != k:
+                x = torch.cat([x, x.new_zeros(n, n - k).expand(*x.shape[:-2], -1, -1)], dim=-1)
+            a = x - x.mH
+            if self.orthogonal_map == "matrix_exp":
+                q = torch.matrix_exp(a)
+            else:
+                unit = torch.eye(n, dtype=a.dtype, device=a.device)
+                q = torch.linalg.solve(torch.add(unit, a, alpha=-0.5), torch.add(unit, a, alpha=0.5))
+            if n != k:
+                q = q[..., :k]
+        if hasattr(self, "base"):
+            q = self.base @ q
+        return q.mT if wide else q
+
+    def right_inverse(self, q):
+        with no_grad():
+            return self._inverse(q)
+
+    def _inverse(self, q):
+        import torch
+        if q.shape != self.shape:
+            raise ValueError("Expected a matrix or batch of matrices of shape %s. Got a tensor of shape %s." % (self.shape, q.shape))
+        given, n, k = q, q.size(-2), q.size(-1)
+        wide = n < k
+        if wide:
+            q, n, k = q.mT, k, n
+        if not hasattr(self, "base"):
+            if self.orthogonal_map != "householder":
+                raise NotImplementedError("It is not possible to assign to the matrix exponential or the Cayley parametrizations when use_trivialization=False.")
+            a, tau = torch.geqrf(q)
+            a.diagonal(dim1=-2, dim2=-1).sign_()
+            a.diagonal(dim1=-2, dim2=-1)[tau == 0.0] *= -1
+            return a.mT if wide else a
+        if n == k:
+            q = q.clone() if _is_orthogonal(q) else _made_orthogonal(q)
+        else:
+            more = torch.randn(*(q.size()[:-2] + (n, n - k)), dtype=q.dtype, device=q.device)
+            q = _made_orthogonal(torch.cat([q, more], dim=-1))
+        self.base = q
+        minus = torch.zeros_like(given)
+        minus.diagonal(dim1=-2, dim2=-1).fill_(-1.0)
+        return minus
+
+
+def orthogonal(module, name="weight", orthogonal_map=None, *, use_trivialization=True):
+    weight = getattr(module, name, None)
+    if not isinstance(weight, _C.TensorBase):
+        raise ValueError("Module '%s' has no parameter or buffer with name '%s'" % (module, name))
+    if weight.ndim < 2:
+        raise ValueError("Expected a matrix or batch of matrices. Got a tensor of %d dimensions." % weight.ndim)
+    if orthogonal_map is None:
+        orthogonal_map = "matrix_exp" if weight.size(-2) == weight.size(-1) or weight.is_complex() else "householder"
+    if orthogonal_map not in ("matrix_exp", "cayley", "householder"):
+        raise ValueError('orthogonal_map has to be one of "matrix_exp", "cayley", "householder". Got: %s' % orthogonal_map)
+    register_parametrization(module, name, _Orthogonal(weight, orthogonal_map, use_trivialization=use_trivialization), unsafe=True)
+    return module
+
+
 __getattr__ = attribute("torch.nn.utils.parametrizations")
