@@ -24,7 +24,7 @@ def main():
             if status != 0:
                 print("recording %s: %s" % (program, err))
                 return 1
-            theirs = engine_rows.stock(path)
+            theirs = engine_rows.stock(path, marks=False)
             ours, values = engine_rows.run(program)
             count, lines = engine_rows.differences(ours, theirs)
             numbers = printed(out)

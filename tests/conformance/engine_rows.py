@@ -40,7 +40,8 @@ def unsigned(v):
     return (v or 0) & NO_SEQUENCE
 
 
-def stock(path):
+def stock(path, marks=True):
+    """`marks`: those for profilers too, which optimizers set in Python; programs in C++ have none."""
     db = sqlite3.connect("file:%s?mode=ro" % path, uri=True)
     db.row_factory = sqlite3.Row
     names, edges, nodes = {}, {}, {}
@@ -60,6 +61,8 @@ def stock(path):
     node_names = dict(db.execute("SELECT r.event, s.value FROM node_run r JOIN node n ON n.id = r.node JOIN string s ON s.id = n.name").fetchall())
     for e in db.execute(query):
         depth[e["id"]] = depth[e["parent"]] + 1 if e["parent"] in depth else 0
+        if not marks and (e["op"] or "").startswith("profiler::"):
+            continue
         if e["kind"] == "backward_node":
             rows.append(Row(depth[e["id"]], node_names.get(e["id"], "?"), "backward_node", thread=threads.get(e["thread"])))
             continue
