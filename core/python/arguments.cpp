@@ -418,12 +418,12 @@ struct ByName {
   std::vector<Signature> signatures;
   uint64_t version = 0;
 };
-ByName& by_name(const std::string& name, const std::optional<std::string>& overload) {
-  static auto& known = *new std::map<std::pair<std::string, std::optional<std::string>>, std::unique_ptr<ByName>>;  // never freed: a call may run in it
-  std::unique_ptr<ByName>& found = known[{name, overload}];
+std::shared_ptr<const ByName> by_name(const std::string& name, const std::optional<std::string>& overload) {
+  static auto& known = *new std::map<std::pair<std::string, std::optional<std::string>>, std::shared_ptr<const ByName>>;  // never freed: lives as long as the interpreter
+  std::shared_ptr<const ByName>& found = known[{name, overload}];
   const uint64_t version = Dispatcher::get().version();
-  if (found && found->version == version) return *found;
-  auto fresh = std::make_unique<ByName>(name.substr(name.find("::") + 2));
+  if (found && found->version == version) return found;
+  auto fresh = std::make_shared<ByName>(name.substr(name.find("::") + 2));
   fresh->version = version;
   const auto add = [&](const OperatorName& n) {
     if (const auto op = Dispatcher::get().find(n); op && op->has_schema()) fresh->function.add(fresh->signatures.emplace_back(*op));
@@ -435,26 +435,23 @@ ByName& by_name(const std::string& name, const std::optional<std::string>& overl
       if (n.name == name) add(n);
     }
   }
-  static auto& replaced = *new std::vector<std::unique_ptr<ByName>>;
-  if (found) replaced.push_back(std::move(found));
-  found = std::move(fresh);
-  return *found;
+  return found = std::move(fresh);  // a call that runs in the one before holds it
 }
 
 }  // namespace
 
 nb::object call_operator(const std::string& name, const std::optional<std::string>& overload, std::optional<DispatchKeySet> keys, nb::args args, nb::kwargs kwargs) {
-  const ByName& called = by_name(name, overload);
+  const std::shared_ptr<const ByName> called = by_name(name, overload);
   try {
-    return called.function.call({}, args, kwargs, keys);
+    return called->function.call({}, args, kwargs, keys);
   } catch (const TypeError& e) {
     std::string why;
-    for (const Signature& s : called.signatures) {
+    for (const Signature& s : called->signatures) {
       const std::string one = boxed_refusal(s, args, kwargs);
       why += one.empty() ? name.substr(0, name.find("::") + 2) + e.what() : one;
-      if (called.signatures.size() > 1) why += "\n\n";
+      if (called->signatures.size() > 1) why += "\n\n";
     }
-    throw Error(called.signatures.size() > 1 ? "Overloaded torch operator invoked from Python failed to match any schema:\n" + why : why);  // torch.ops has no TypeError of its own
+    throw Error(called->signatures.size() > 1 ? "Overloaded torch operator invoked from Python failed to match any schema:\n" + why : why);  // torch.ops has no TypeError of its own
   }
 }
 

@@ -30,12 +30,6 @@ double slope(double difference, double grad, double dist, double p) {
   if (std::isinf(p)) return std::abs(difference) == dist ? sign * grad : 0;
   return difference == 0 ? 0 : sign * std::pow(std::abs(difference), p - 1) * grad / std::pow(dist, p - 1);
 }
-template <class F>
-void with_real(ScalarType t, const char* op, F&& f) {
-  if (t == ScalarType::Float) return f(float{});
-  if (t == ScalarType::Double) return f(double{});
-  no_kernel_for(op, t);
-}
 
 struct Pairs {
   Tensor a, b;  // of one batch, row-major

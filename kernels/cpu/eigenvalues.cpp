@@ -15,12 +15,6 @@ namespace {
 using Two = std::tuple<Tensor, Tensor>;
 using Complex = std::complex<double>;
 
-template <class F>
-void with_real(ScalarType t, const char* op, F&& f) {
-  if (t == ScalarType::Float) return f(float{});
-  if (t == ScalarType::Double) return f(double{});
-  no_kernel_for(op, t);
-}
 Tensor nothing_yet(ScalarType t) { return ops::empty_memory_format::call(SizeVector{0}, t, Layout::Strided, Device()); }
 Tensor zero_infos(const Tensor& A) { return ops::zeros::call(batch_of(A), ScalarType::Int, Layout::Strided, A.device(), {}); }
 void need_finite_square(const Tensor& A, const char* name) {

@@ -11,15 +11,6 @@
 namespace peel::kernels {
 namespace {
 
-using Two = std::tuple<Tensor, Tensor>;
-using Three = std::tuple<Tensor, Tensor, Tensor>;
-
-template <class F>
-void with_real(ScalarType t, const char* op, F&& f) {
-  if (t == ScalarType::Float) return f(float{});
-  if (t == ScalarType::Double) return f(double{});
-  no_kernel_for(op, t);
-}
 int number(int64_t n) { return static_cast<int>(n); }
 // The i-th of a batch of `n` numbers each.
 template <class T>

@@ -10,12 +10,6 @@
 namespace peel::kernels {
 namespace {
 
-template <class F>
-void with_real(ScalarType t, const char* op, F&& f) {
-  if (t == ScalarType::Float) return f(float{});
-  if (t == ScalarType::Double) return f(double{});
-  no_kernel_for(op, t);
-}
 int number(int64_t n) { return static_cast<int>(n); }
 Tensor none_of(ScalarType t) { return ops::empty_memory_format::call(SizeVector{0}, t, Layout::Strided, Device()); }
 

@@ -10,15 +10,6 @@
 namespace peel::kernels {
 namespace {
 
-using Two = std::tuple<Tensor, Tensor>;
-using Three = std::tuple<Tensor, Tensor, Tensor>;
-
-template <class F>
-void with_real(ScalarType t, const char* op, F&& f) {
-  if (t == ScalarType::Float) return f(float{});
-  if (t == ScalarType::Double) return f(double{});
-  no_kernel_for(op, t);
-}
 Tensor nothing_yet(ScalarType t) { return ops::empty_memory_format::call(SizeVector{0}, t, Layout::Strided, Device()); }
 // An empty result gets the shape and becomes column-major, by stock's calls.
 void shape_by_columns(Tensor& out, Sizes shape) {

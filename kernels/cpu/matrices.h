@@ -1,10 +1,22 @@
 // Batches of matrices in memory as LAPACK has them: column-major, one after the other.
 #pragma once
+#include <tuple>
+
 #include "core/dispatch/modes.h"
 #include "kernels/cpu/elementwise.h"
 
 namespace peel::kernels {
 
+using Two = std::tuple<Tensor, Tensor>;
+using Three = std::tuple<Tensor, Tensor, Tensor>;
+
+/// Calls f(T{}) with float or double; stock's error for what factorisations don't take.
+template <class F>
+void with_real(ScalarType t, const char* op, F&& f) {
+  if (t == ScalarType::Float) return f(float{});
+  if (t == ScalarType::Double) return f(double{});
+  no_kernel_for(op, t);
+}
 /// Strides of a batch of column-major matrices.
 SizeVector column_major(Sizes);
 /// The dimensions before the last two.

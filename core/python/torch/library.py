@@ -2,6 +2,7 @@
 import functools
 import re
 import sys
+from types import SimpleNamespace
 
 from . import _C
 from ._missing import attribute, missing
@@ -166,7 +167,7 @@ def register_autograd(op, backward, /, *, setup_context=None, lib=None):
                            "for that." % (op, op._schema))
     if any(a.kwarg_only and "Tensor" in a.type for a in op._schema.arguments):
         raise NotImplementedError("register_autograd with kwarg-only Tensor args. In the original definition of the op, please make your tensors not kwarg-only. Got: %s" % op._schema)
-    info = _autograd.SimpleNamespace(_backward_fn=backward, _setup_context_fn=setup_context)
+    info = SimpleNamespace(_backward_fn=backward, _setup_context_fn=setup_context)
     _library(space, lib).impl(op_name, _autograd.make_autograd_impl(op, info), "Autograd", with_keyset=True)
 
 

@@ -2,7 +2,7 @@
 
 Functions and methods that are operators ask for handlers themselves. What Python or the tensor's own class does (indices, `len`, attributes, functions of
 several steps) gets a form that asks: in each class that derives from Tensor, when it is made; in Tensor when the first mode is entered; functions at once.
-Plain tensors pay nothing for it."""
+Of plain tensors only the class is looked at."""
 import functools
 import inspect
 

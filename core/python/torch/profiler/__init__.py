@@ -4,7 +4,6 @@ import os
 import socket
 import time
 
-from .. import _C  # noqa: F401
 from .._missing import attribute
 from ..autograd import profiler as _autograd
 from ..autograd.profiler import record_function

@@ -100,10 +100,7 @@ class FlopCounterMode:
         return {k: dict(v) for k, v in self.flop_counts.items()}
 
     def get_table(self, depth=None):
-        try:
-            import tabulate
-        except ModuleNotFoundError as e:
-            raise ModuleNotFoundError("No module named 'tabulate'", name="tabulate") from e
+        import tabulate
         tabulate.PRESERVE_WHITESPACE = True
         depth = depth or self.depth or 999999
         total = self.get_total_flops()
