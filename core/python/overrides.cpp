@@ -11,7 +11,15 @@
 namespace peel::core::python {
 namespace {
 
-thread_local int subclasses_off = 0, all_off = 0;
+// How many guards of a kind are open on this thread.
+int& subclasses_off() {
+  static thread_local int n = 0;
+  return n;
+}
+int& all_off() {
+  static thread_local int n = 0;
+  return n;
+}
 std::vector<nb::object>& modes() {
   static thread_local auto& all = *new std::vector<nb::object>;  // never freed: a thread may end after Python
   return all;
@@ -65,12 +73,12 @@ class WithoutInnermost {
   nb::object mode_;
 };
 
-template <int& counter>
+template <int& counter()>
 struct Off {
-  void enter() { ++counter; }
-  void exit(nb::args) { --counter; }
+  void enter() { ++counter(); }
+  void exit(nb::args) { --counter(); }
 };
-template <int& counter>
+template <int& counter()>
 void bind_off(nb::module_& m, const char* name) {
   nb::class_<Off<counter>>(m, name).def(nb::init<>()).def("__enter__", &Off<counter>::enter).def("__exit__", &Off<counter>::exit);
 }
@@ -78,14 +86,14 @@ void bind_off(nb::module_& m, const char* name) {
 }  // namespace
 
 bool is_overridden(nb::handle self, nb::handle args, nb::handle kwargs) {
-  if (all_off) return false;
+  if (all_off()) return false;
   if (!modes().empty()) return true;
-  return !subclasses_off && any_argument(self, args, kwargs, [](PyObject*) { return true; });
+  return !subclasses_off() && any_argument(self, args, kwargs, [](PyObject*) { return true; });
 }
 
 nb::object call_overridden(nb::handle function, const char* name, nb::handle self, nb::handle args, nb::handle kwargs) {
   std::vector<nb::object> handlers;  // one of each class, of a class below another one first
-  if (!subclasses_off) {
+  if (!subclasses_off()) {
     any_argument(self, args, kwargs, [&handlers](PyObject* o) {
       const auto known = [o](const nb::object& h) { return Py_TYPE(h.ptr()) == Py_TYPE(o); };
       if (std::ranges::any_of(handlers, known)) return false;
@@ -125,7 +133,7 @@ void bind_overrides(nb::module_& m) {
   bind_off<subclasses_off>(m, "DisableTorchFunctionSubclass");
   bind_off<all_off>(m, "DisableTorchFunction");
   m.def("_set_plain_tensor", [](nb::handle type) { plain_tensor = reinterpret_cast<PyTypeObject*>(type.ptr()); });
-  m.def("_is_torch_function_enabled", [] { return !subclasses_off && !all_off; });
+  m.def("_is_torch_function_enabled", [] { return !subclasses_off() && !all_off(); });
   m.def("_overridden", [](nb::handle args, nb::handle kwargs) { return is_overridden({}, args, kwargs.is_none() ? nb::handle() : kwargs); }, nb::arg(), nb::arg().none());
   m.def("_call_overridden", [](nb::handle function, nb::handle args, nb::handle kwargs) { return call_overridden(function, nullptr, {}, args, kwargs); });
   m.def("_handlers", [](nb::handle args) {

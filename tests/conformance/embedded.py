@@ -130,8 +130,8 @@ FOURTH = {
 }
 FOLDERS = {"assets": harness.PROGRAMS, "questions": os.path.join(harness.PROGRAMS, "questions"), "programs": os.path.join(HERE, "programs"),
            "embedded": os.path.join(HERE, "embedded"), "unseen": os.path.join(HERE, "embedded", "unseen"),
-           "third": os.path.join(HERE, "embedded", "third"), "fourth": os.path.join(HERE, "embedded", "fourth")}
-for folder in ("questions", "embedded", "unseen", "third", "fourth"):
+           "third": os.path.join(HERE, "embedded", "third"), "fourth": os.path.join(HERE, "embedded", "fourth"), "fifth": os.path.join(HERE, "embedded", "fifth")}
+for folder in ("questions", "embedded", "unseen", "third", "fourth", "fifth"):
     for own in sorted(glob.glob(os.path.join(FOLDERS[folder], "*.py"))):
         PROGRAMS.setdefault(folder + "/" + os.path.basename(own)[:-3], EQUAL)
 
@@ -265,7 +265,7 @@ def main():
     tried = sys.argv[2:] if sys.argv[1:2] == ["--try"] else None
     late = sys.argv[1:] == ["--unseen"]
     version = harness.need()
-    names = [n for n in PROGRAMS if n.startswith(("third/", "fourth/")) == late] if tried is None else tried
+    names = [n for n in PROGRAMS if n.startswith(("third/", "fourth/", "fifth/")) == late] if tried is None else tried
     compared = [n for n in names if tried is not None or PROGRAMS[n] is EQUAL or isinstance(PROGRAMS[n], (OnlyPrints, OnlyHops, Rounding))]
     failed = 0
     with tempfile.TemporaryDirectory() as folder:
