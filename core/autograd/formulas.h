@@ -13,6 +13,8 @@ Tensor not_implemented(const char* what);
 inline Tensor conjugate(const Tensor& t) { return t.defined() && is_complex(t.dtype()) ? _conj(t) : t; }
 /// The gradient of a real factor of complex numbers.
 inline Tensor real_for(const Tensor& grad, ScalarType t) { return is_complex(grad.dtype()) && !is_complex(t) ? real(grad) : grad; }
+/// Nothing to do, and no call, where it lies in order already.
+inline Tensor made_contiguous(const Tensor& t) { return t.is_contiguous() ? t : contiguous(t); }
 /// A number minus or divided by a tensor, in the calls of C++'s operators on tensors.
 Tensor number_minus(const Scalar&, const Tensor&);
 Tensor number_over(const Scalar&, const Tensor&);

@@ -9,7 +9,7 @@ SizeVector last_two(Sizes s) { return {s[s.size() - 2], s[s.size() - 1]}; }
 Tensor picked_gradient(const Tensor& grad, const Tensor& indices, int64_t dims) {
   SizeVector shape(indices.sizes().begin(), indices.sizes().end() - static_cast<ptrdiff_t>(dims));
   shape.push_back(-1);
-  const Tensor places = view(indices, Sizes(shape)), dense = grad.is_contiguous() ? grad : contiguous(grad);
+  const Tensor places = view(indices, Sizes(shape)), dense = made_contiguous(grad);
   return view(gather(view(dense, Sizes(shape)), -1, places), indices.sizes());
 }
 Tensor take_backward(const Tensor& grad, const Tensor& self, const Tensor& index) {

@@ -12,11 +12,11 @@ Tensor nansum_backward(const Tensor& grad, const Tensor& self, const Dims& dims,
 }
 
 Tensor cdist_backward(const Tensor& grad, const Tensor& x1, const Tensor& x2, double p, const Tensor& result) {
-  return _cdist_backward(contiguous(grad), x1, x2, p, result);
+  return _cdist_backward(made_contiguous(grad), x1, x2, p, result);
 }
 Tensor cdist_other_backward(const Tensor& grad, const Tensor& x1, const Tensor& x2, double p, const Tensor& result) {
-  const Tensor turned = contiguous(mT(result));
-  return _cdist_backward(contiguous(mT(grad)), x2, x1, p, turned);
+  const Tensor turned = made_contiguous(mT(result));
+  return _cdist_backward(made_contiguous(mT(grad)), x2, x1, p, turned);
 }
 std::tuple<Tensor, Tensor> euclidean_dist_backward(const Tensor& grad, const Tensor& x1, const Tensor& x2, const Tensor& result) {
   Tensor ratio = div(grad, result);

@@ -76,7 +76,7 @@ Tensor prod_backward(const Tensor& grad, const Tensor& self, const Tensor& resul
   const Tensor zeros = nonzero(eq(self, 0));
   if (zeros.numel() == 0) return mul(grad, div(result, self));
   if (zeros.size(0) > 1) return zeros_like(self);
-  return view_as(product_of_others(grad, view(self.is_contiguous() ? self : contiguous(self), SizeVector{-1}), 0), self);
+  return view_as(product_of_others(grad, view(made_contiguous(self), SizeVector{-1}), 0), self);
 }
 Tensor prod_backward(const Tensor& grad, const Tensor& self, const Tensor& result, int64_t dim, bool keepdim) {
   if (self.dim() == 0) return grad;
@@ -132,7 +132,7 @@ Tensor norm_backward(const Tensor& grad, const Tensor& self, const Bound& p, con
 
 std::tuple<Tensor, Tensor> weight_norm_backward(const Tensor& grad, const Tensor& v, const Tensor& g, const Tensor& norms, int64_t dim) {
   if (!grad.defined()) return {};
-  const Tensor dw = grad.is_contiguous() ? grad : contiguous(grad, MemoryFormat::Contiguous);
+  const Tensor dw = made_contiguous(grad);
   return grad_state.grad_mode ? _weight_norm_differentiable_backward(dw, v, g, norms, dim) : _weight_norm_interface_backward(dw, v, g, norms, dim);
 }
 
@@ -182,8 +182,8 @@ std::tuple<Tensor, Tensor, Tensor> group_norm_backward_of(const std::vector<Tens
   if ((grads.size() > 1 && grads[1].defined()) || (grads.size() > 2 && grads[2].defined())) {
     throw NotImplemented("The embedded engine has no gradient through the mean of native_group_norm yet; the program can be run on stock PyTorch (--engine pytorch).");
   }
-  const Tensor grad = grads[0].is_contiguous() ? grads[0] : contiguous(grads[0]);
-  return native_group_norm_backward(grad, input.is_contiguous() ? input : contiguous(input), mean, rstd, weight, s.n, s.c, s.inner, s.groups, wanted);
+  const Tensor grad = made_contiguous(grads[0]);
+  return native_group_norm_backward(grad, made_contiguous(input), mean, rstd, weight, s.n, s.c, s.inner, s.groups, wanted);
 }
 
 Tensor logits_backward(const Tensor& grad, const Tensor& self, const Tensor& target, const Tensor& weight, const Tensor& pos_weight, int64_t reduction) {

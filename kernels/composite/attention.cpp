@@ -1,6 +1,7 @@
 // Attention: the fused kernel where stock takes it, else the formula.
 #include <cmath>
 
+#include "core/autograd/fallback.h"
 #include "core/dispatch/error.h"
 #include "kernels/cpu/elementwise.h"
 #include "ops_generated/kernels.h"
@@ -42,36 +43,49 @@ bool mask_fits(const Tensor& m, const Tensor& q, const Tensor& k) {
   if (m.impl().requires_grad() || !fits(m.size(-2), q.size(-2)) || !fits(m.size(-1), k.size(-2))) return false;
   return m.dim() == 2 || (m.dim() == 4 && fits(m.size(0), q.size(0)) && fits(m.size(1), q.size(1)));
 }
-// Whether stock's fused kernel serves these inputs.
-bool fused(const Tensor& q, const Tensor& k, const Tensor& v, const Optional& mask, double dropout_p) {
+// Whether stock's fused kernel serves these inputs. `grouped`: several heads of queries may share one of keys and values.
+bool fused(const Tensor& q, const Tensor& k, const Tensor& v, const Optional& mask, double dropout_p, bool grouped) {
   if (dropout_p != 0 || q.dim() != 4 || k.dim() != 4 || v.dim() != 4 || !is_floating(q.dtype())) return false;
   for (const Tensor* t : {&k, &v}) {
-    if (t->size(0) != q.size(0) || t->size(1) != q.size(1) || t->size(3) != q.size(3) || t->size(2) == 0) return false;
+    if (t->size(0) != q.size(0) || t->size(1) != k.size(1) || t->size(3) != q.size(3) || t->size(2) == 0) return false;
   }
+  if (grouped ? k.size(1) == 0 || q.size(1) % k.size(1) != 0 : q.size(1) != k.size(1)) return false;
   if (q.size(2) == 0 || !row_by_row(q) || !row_by_row(k) || !row_by_row(v)) return false;
   return !mask || !mask->defined() || mask_fits(*mask, q, k);
 }
+// Keys or values, each head as often as it is shared.
+Tensor for_each_head(const Tensor& t, const Tensor& query) { return ops::repeat_interleave_self_int::call(t, query.size(-3) / t.size(-3), -3, {}); }
 
 }  // namespace
 
 std::tuple<Tensor, Tensor> _scaled_dot_product_attention_math(const Tensor& query, const Tensor& key, const Tensor& value, const Optional& attn_mask, double dropout_p,
                                                               bool is_causal, const Optional& dropout_mask, std::optional<double> scale, bool enable_gqa) {
-  if (enable_gqa || (dropout_mask && dropout_mask->defined())) {
-    throw NotImplemented("The embedded engine has no grouped attention and no dropout masks yet; the program can be run on stock PyTorch (--engine pytorch).");
-  }
-  const double root = std::sqrt(scale.value_or(1.0 / std::sqrt(static_cast<double>(query.size(-1)))));
-  const Tensor q = ops::mul_Scalar::call(query, root);
+  const double whole = scale.value_or(1.0 / std::sqrt(static_cast<double>(query.size(-1)))), root = std::sqrt(std::abs(whole));
+  const Tensor q = ops::mul_Scalar::call(query, whole < 0 ? -root : root);
   Optional mask = attn_mask;
   if (is_causal) {
     if (mask && mask->defined()) throw Error("_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True");
     mask = added(ops::tril::call(ops::ones::call(SizeVector{query.size(-2), key.size(-2)}, ScalarType::Bool, Layout::Strided, query.device()), 0), query.dtype());
   }
-  const Tensor k = ops::mul_Scalar::call(ops::transpose_int::call(key, -2, -1), root);
+  Tensor keys = key, values = value;
+  if (enable_gqa && !(query.size(-3) == key.size(-3) && query.size(-3) == value.size(-3))) {
+    if (query.size(-3) % key.size(-3) != 0 || query.size(-3) % value.size(-3) != 0) throw Error("Number of heads in key and value must divide the number of heads in ");
+    keys = for_each_head(key, query);
+    values = for_each_head(value, query);
+  }
+  const Tensor k = ops::mul_Scalar::call(ops::transpose_int::call(keys, -2, -1), root);
   Tensor weights = ops::matmul::call(q, k);
   if (mask && mask->defined()) ops::add__Tensor::call(weights, *mask);
   weights = ops::_safe_softmax::call(weights, -1);
+  if (dropout_p > 0 && dropout_mask && dropout_mask->defined()) {
+    warn("Dropout mask should only be used for testing purposes.");
+    weights = ops::masked_fill_Scalar::call(weights, ops::logical_not::call(*dropout_mask), 0.0);
+    weights = ops::to_dtype::call(weights, query.dtype());
+    const Tensor kept = ops::mul_Scalar::call(values, 1 / (1 - dropout_p));
+    return {ops::to_dtype::call(ops::matmul::call(weights, kept), query.dtype()), weights};
+  }
   if (dropout_p > 0) weights = ops::dropout::call(weights, dropout_p, true);
-  const Tensor out = ops::matmul::call(ops::to_dtype::call(weights, query.dtype()), value);
+  const Tensor out = ops::matmul::call(ops::to_dtype::call(weights, query.dtype()), values);
   return {ops::to_dtype::call(out, query.dtype()), weights};
 }
 
@@ -83,7 +97,7 @@ Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, cons
   }
   Optional mask = attn_mask;
   if (mask && mask->defined() && mask->dtype() == ScalarType::Bool) mask = added(*mask, query.dtype());
-  if (!enable_gqa && fused(query, key, value, mask, dropout_p)) {
+  if (fused(query, key, value, mask, dropout_p, enable_gqa)) {
     return std::get<0>(ops::_scaled_dot_product_flash_attention_for_cpu::call(query, key, value, dropout_p, is_causal, mask, scale));
   }
   return std::get<0>(ops::_scaled_dot_product_attention_math::call(query, key, value, mask, dropout_p, is_causal, {}, scale, enable_gqa));

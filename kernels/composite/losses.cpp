@@ -1,5 +1,6 @@
 // Losses and distances that are made of other operators, and layers that are other layers seen otherwise.
 #include <cmath>
+#include <numbers>
 
 #include "core/dispatch/error.h"
 #include "ops_generated/kernels.h"
@@ -80,13 +81,21 @@ Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive, const T
 }
 
 Tensor poisson_nll_loss(const Tensor& input, const Tensor& target, bool log_input, bool full, double eps, int64_t reduction) {
-  if (full) throw NotImplemented("The embedded engine has no poisson_nll_loss(full=True) yet; the program can be run on stock PyTorch (--engine pytorch).");
+  Tensor loss;
   if (log_input) {
     const Tensor expected = ops::mul_Tensor::call(target, input);
-    return reduced(ops::sub_Tensor::call(ops::exp::call(input), expected), reduction);
+    loss = ops::sub_Tensor::call(ops::exp::call(input), expected);
+  } else {
+    const Tensor expected = ops::mul_Tensor::call(target, ops::log::call(ops::add_Scalar::call(input, eps)));
+    loss = ops::sub_Tensor::call(input, expected);
   }
-  const Tensor expected = ops::mul_Tensor::call(target, ops::log::call(ops::add_Scalar::call(input, eps)));
-  return reduced(ops::sub_Tensor::call(input, expected), reduction);
+  if (full) {  // Stirling's approximation of log(target!), for what is above 1
+    const Tensor half = ops::mul_Scalar::call(ops::log::call(ops::mul_Scalar::call(target, 2 * std::numbers::pi)), 0.5);
+    const Tensor most = ops::sub_Tensor::call(ops::mul_Tensor::call(target, ops::log::call(target)), target);
+    const Tensor approximated = ops::add_Tensor::call(most, half);
+    ops::add__Tensor::call(loss, ops::masked_fill_Scalar::call(approximated, ops::le_Scalar::call(target, 1), 0));
+  }
+  return reduced(loss, reduction);
 }
 
 Tensor cosine_similarity(const Tensor& x1, const Tensor& x2, int64_t dim, double eps) {

@@ -10,6 +10,9 @@ namespace {
 
 using Tag = IValue::Tag;
 
+template <class T>
+constexpr bool kIsSmallFloating = kIsFloating<T> && sizeof(T) == 2;
+
 void check_alpha(ScalarType t, const Scalar& alpha) {
   const Tag tag = alpha.value.tag();
   if (tag == Tag::kBool && t != ScalarType::Bool) throw Error("Boolean alpha only supported for Boolean results.");
@@ -23,10 +26,13 @@ Tensor sum_of(const Tensor& a, const Tensor& b, const Scalar& alpha, Tensor out,
   with_any_type(e.type(), "add_stub", [&]<class T>(T) {
     using M = Math<T>;
     M factor = as<M>(alpha);
+    if constexpr (kIsSmallFloating<T>) factor = static_cast<M>(static_cast<T>(factor));  // alpha is taken in the tensors' type
     if constexpr (!std::is_same_v<M, bool>) factor = sign < 0 ? static_cast<M>(-factor) : factor;
     auto walk = e.walk<3>();
-    each<T, T, T>(walk, [factor](T& o, T x, T y) {
+    const bool plain = factor == M(1) || factor == M(-1);  // others are rounded once, as by stock's vector instructions
+    each<T, T, T>(walk, [factor, plain](T& o, T x, T y) {
       if constexpr (std::is_same_v<T, bool>) o = x || (y && factor);
+      else if constexpr (kIsFloating<T>) o = static_cast<T>(plain ? static_cast<M>(x) + factor * static_cast<M>(y) : std::fma(factor, static_cast<M>(y), static_cast<M>(x)));
       else o = static_cast<T>(static_cast<M>(x) + factor * static_cast<M>(y));
     });
   });
@@ -45,13 +51,27 @@ Tensor difference(const Tensor& a, const Tensor& b, const Scalar& alpha, Tensor 
   return sum_of(a, b, alpha, std::move(out), -1);
 }
 
+// f(x, y) in the type that T is computed in. A second factor or divisor of one element isn't rounded to T before.
+template <class T, class F>
+void with_unrounded(const Elementwise& e, const Tensor& b, F f) {
+  using M = Math<T>;
+  if (kIsSmallFloating<T> && b.numel() == 1) {
+    M y{};
+    with_any_type(b.dtype(), "item", [&]<class U>(U) { y = converted<M>(*b.data_as<U>()); });
+    auto walk = e.walk<2>();
+    each<T, T>(walk, [f, y](T& o, T x) { o = static_cast<T>(f(static_cast<M>(x), y)); });
+    return;
+  }
+  auto walk = e.walk<3>();
+  each<T, T, T>(walk, [f](T& o, T x, T y) { o = static_cast<T>(f(static_cast<M>(x), static_cast<M>(y))); });
+}
+
 Tensor product(const Tensor& a, const Tensor& b, Tensor out) {
   Elementwise e({a, b}, std::move(out));
   with_any_type(e.type(), "mul_cpu", [&]<class T>(T) {
-    auto walk = e.walk<3>();
-    each<T, T, T>(walk, [](T& o, T x, T y) {
-      if constexpr (std::is_same_v<T, bool>) o = x && y;
-      else o = static_cast<T>(static_cast<Math<T>>(x) * static_cast<Math<T>>(y));
+    with_unrounded<T>(e, b, [](auto x, auto y) {
+      if constexpr (std::is_same_v<T, bool>) return x && y;
+      else return x * y;
     });
   });
   return e.finish();
@@ -60,8 +80,7 @@ Tensor product(const Tensor& a, const Tensor& b, Tensor out) {
 Tensor quotient(const Tensor& a, const Tensor& b, Tensor out) {
   Elementwise e({a, b}, std::move(out), {Want::kFloating});
   with_any_type(e.type(), "div_true_cpu", [&]<class T>(T) {
-    auto walk = e.walk<3>();
-    if constexpr (kIsFloating<T> || kIsComplex<T>) each<T, T, T>(walk, [](T& o, T x, T y) { o = static_cast<Math<T>>(x) / static_cast<Math<T>>(y); });
+    if constexpr (kIsFloating<T> || kIsComplex<T>) with_unrounded<T>(e, b, [](auto x, auto y) { return x / y; });
   });
   return e.finish();
 }

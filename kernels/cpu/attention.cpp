@@ -1,4 +1,4 @@
-// Fused attention over (batch, head, row, column) inputs, and its gradient. Stock goes block by block; the calls around it are the same.
+// Fused attention over (batch, head, row, column) inputs, and its gradient. Heads of queries may share one of keys and values. Stock goes block by block; the calls around it are the same.
 #include <cmath>
 
 #include "kernels/cpu/rows.h"
@@ -36,9 +36,10 @@ struct Problem {
   double scale;
   bool causal;
   const Optional& mask;
+  int64_t shared;  // heads of queries that share one of keys and values
 };
 Problem problem(const Tensor& q, const Tensor& k, bool causal, std::optional<double> scale, const Optional& mask) {
-  return {q.size(0), q.size(1), q.size(2), k.size(2), q.size(3), scale.value_or(1 / std::sqrt(static_cast<double>(q.size(3)))), causal, mask};
+  return {q.size(0), q.size(1), q.size(2), k.size(2), q.size(3), scale.value_or(1 / std::sqrt(static_cast<double>(q.size(3)))), causal, mask, q.size(1) / k.size(1)};
 }
 
 // What row `i` of a head gives each column before the softmax; how many columns it sees.
@@ -47,7 +48,7 @@ int64_t scores(const Problem& p, const Tensor& q, const Tensor& k, int64_t b, in
   const int64_t seen = p.causal ? std::min(i + 1, p.columns) : p.columns;
   const Row<T> qi = row<T>(q, b, h, i);
   for (int64_t j = 0; j < seen; ++j) {
-    const Row<T> kj = row<T>(k, b, h, j);
+    const Row<T> kj = row<T>(k, b, h / p.shared, j);
     Math<T> sum = 0;
     for (int64_t d = 0; d < p.depth; ++d) sum += static_cast<Math<T>>(qi[d]) * static_cast<Math<T>>(kj[d]);
     sum *= static_cast<Math<T>>(p.scale);
@@ -82,7 +83,7 @@ std::tuple<Tensor, Tensor> flash_attention(const Tensor& query, const Tensor& ke
       for (int64_t j = 0; j < seen && top > -std::numeric_limits<Math<T>>::infinity(); ++j) {
         const Math<T> e = std::exp(s[static_cast<size_t>(j)] - top);
         sum += e;
-        const Row<T> vj = row<T>(value, b, h, j);
+        const Row<T> vj = row<T>(value, b, h / p.shared, j);
         for (int64_t d = 0; d < p.depth; ++d) total[static_cast<size_t>(d)] += e * static_cast<Math<T>>(vj[d]);
       }
       const Row<T> o = row<T>(result, b, h, i);
@@ -118,7 +119,8 @@ std::tuple<Tensor, Tensor, Tensor> flash_attention_backward(const Tensor& grad_o
       for (int64_t d = 0; d < p.depth; ++d) along += static_cast<M>(gi[d]) * static_cast<M>(oi[d]);
       for (int64_t j = 0; j < seen; ++j) {
         const M weight = std::exp(s[static_cast<size_t>(j)] - whole);
-        const Row<T> kj = row<T>(key, b, h, j), vj = row<T>(value, b, h, j), dkj = row<T>(b_, b, h, j), dvj = row<T>(c, b, h, j);
+        const int64_t other = h / p.shared;
+        const Row<T> kj = row<T>(key, b, other, j), vj = row<T>(value, b, other, j), dkj = row<T>(b_, b, other, j), dvj = row<T>(c, b, other, j);
         M ds = 0;
         for (int64_t d = 0; d < p.depth; ++d) ds += static_cast<M>(gi[d]) * static_cast<M>(vj[d]);
         ds = weight * (ds - along) * static_cast<M>(p.scale);

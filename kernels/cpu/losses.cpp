@@ -1,4 +1,6 @@
 // Losses that are classes' or differences' (mean squared error: loss.cpp).
+#include <array>
+#include <bit>
 #include <cmath>
 
 #include "kernels/cpu/rows.h"
@@ -70,7 +72,8 @@ Tensor nll_loss_nd(const Tensor& self, const Tensor& target, const Optional& wei
     SizeVector shape{n};
     shape.insert(shape.end(), self.sizes().begin() + 2, self.sizes().end());
     if (!std::ranges::equal(target.sizes().subspan(1), self.sizes().subspan(2))) throw Error("Expected target size " + to_text(shape) + ", got " + to_text(target.sizes()));
-    const Tensor in = ops::view::call(made_contiguous(self), SizeVector{n, c, 1, -1}), wanted = ops::view::call(made_contiguous(target), SizeVector{n, 1, -1});
+    const Tensor plain = made_contiguous(self), plain_target = made_contiguous(target);
+    const Tensor in = ops::view::call(plain, SizeVector{n, c, 1, -1}), wanted = ops::view::call(plain_target, SizeVector{n, 1, -1});
     const Tensor loss = ops::nll_loss2d::call(in, wanted, weight, reduction, ignore_index);
     return reduction == kMean || reduction == kSum ? loss : ops::view::call(loss, shape);
   }
@@ -112,6 +115,32 @@ Classes classes(const Tensor& self, const Tensor& target, const Optional& weight
   return c;
 }
 
+// A sum over rows as stock rounds it: in the tensor's own type, of 16 rows or more at the lowest of eight levels.
+template <class T>
+class LeveledSum {
+ public:
+  explicit LeveledSum(int64_t rows) : power_(std::max<int64_t>(4, std::bit_width(static_cast<uint64_t>(std::max<int64_t>(rows, 1) - 1)) / kLevels)) {}
+  void add(int64_t row, T value) {
+    put(levels_[0], value);
+    for (size_t j = 0; j + 1 < kLevels; ++j) {
+      if (row >> (static_cast<int64_t>(j) * power_) & ((int64_t{1} << power_) - 1)) return;
+      put(levels_[j + 1], levels_[j]);
+      levels_[j] = T(0);
+    }
+  }
+  T total() const {
+    T sum(0);
+    for (const T level : levels_) put(sum, level);
+    return sum;
+  }
+
+ private:
+  static constexpr size_t kLevels = 8;
+  static void put(T& to, T value) { to = static_cast<T>(static_cast<Math<T>>(to) + static_cast<Math<T>>(value)); }
+  int64_t power_;
+  std::array<T, kLevels> levels_{};
+};
+
 }  // namespace
 
 std::tuple<Tensor, Tensor> nll_loss_forward(const Tensor& self, const Tensor& target, const Optional& weight, int64_t reduction, int64_t ignore_index) {
@@ -120,17 +149,24 @@ std::tuple<Tensor, Tensor> nll_loss_forward(const Tensor& self, const Tensor& ta
   const Tensor out = empty(each_row ? SizeVector{c.rows} : SizeVector(), self.dtype(), self.device()), total = empty({}, self.dtype(), self.device());
   const Rows rows = rows_of(self, self.dim() == 2 ? std::vector<bool>{false, true} : std::vector<bool>{true});
   with_floating(self.dtype(), "nll_loss_out_frame", [&]<class T>(T) {
-    double sum = 0, weights = 0;
+    LeveledSum<T> sum(c.rows), weights(c.rows);
+    int64_t ignored = 0;
     for (int64_t r = 0; r < c.rows; ++r) {
       const int64_t t = c.target[static_cast<size_t>(r)];
-      const double w = t == ignore_index ? 0 : c.weight[static_cast<size_t>(t)];
-      const double loss = t == ignore_index ? 0 : -w * static_cast<double>(static_cast<Math<T>>(rows.data.data_as<T>()[r * c.count + t]));
-      if (each_row) out.data_as<T>()[r] = static_cast<T>(loss);
-      sum += loss;
-      weights += w;
+      const bool left_out = t == ignore_index;
+      const T w = static_cast<T>(left_out ? 0 : c.weight[static_cast<size_t>(t)]);
+      const T loss = left_out ? T(0) : static_cast<T>(-static_cast<Math<T>>(static_cast<T>(static_cast<Math<T>>(rows.data.data_as<T>()[r * c.count + t]) * static_cast<Math<T>>(w))));
+      if (each_row) out.data_as<T>()[r] = loss;
+      ignored += left_out;
+      if (left_out) continue;
+      sum.add(r, loss);
+      weights.add(r, w);
     }
-    *total.data_as<T>() = static_cast<T>(each_row ? 0 : weights);
-    if (!each_row) *out.data_as<T>() = static_cast<T>(reduction == kMean ? sum / weights : sum);
+    const T weight_sum = given(weight) ? weights.total() : static_cast<T>(static_cast<Math<T>>(c.rows - ignored));
+    *total.data_as<T>() = each_row ? T(0) : weight_sum;
+    if (each_row) return;
+    const T all = sum.total();
+    *out.data_as<T>() = reduction == kMean ? static_cast<T>(static_cast<Math<T>>(all) / static_cast<Math<T>>(weight_sum)) : all;
   });
   return {out, total};
 }

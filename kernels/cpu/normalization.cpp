@@ -280,7 +280,8 @@ Three native_batch_norm_backward(const Tensor& grad_out, const Tensor& input, co
   } else {
     ops::empty_like::call(input, {}, {}, {}, {}, MemoryFormat::Contiguous);
     if (one_element_a_channel(input)) {
-      made(SizeVector{channels}, input);
+      Tensor factors = made(SizeVector{train ? channels : 0}, input);
+      if (!train) ops::resize_::call(factors, SizeVector{channels}, std::nullopt);
       ops::zeros::call(SizeVector{2, 1, channels}, input.dtype(), Layout::Strided, input.device());
     }
   }

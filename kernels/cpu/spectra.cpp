@@ -84,7 +84,11 @@ Spectrum read(const Tensor& t) {
 }
 void write(const Tensor& out, const Spectrum& s, double factor) {
   with_any_type(out.dtype(), "fft", [&]<class T>(T) {
-    for (size_t i = 0; i < s.values.size(); ++i) out.data_as<T>()[i] = converted<T>(s.values[i] * factor);
+    for (size_t i = 0; i < s.values.size(); ++i) {
+      int64_t at = 0, rest = static_cast<int64_t>(i);
+      for (int64_t d = out.dim(); d-- > 0; rest /= out.size(d)) at += rest % out.size(d) * out.strides()[static_cast<size_t>(d)];
+      out.data_as<T>()[at] = converted<T>(s.values[i] * factor);
+    }
   });
 }
 double factor_of(int64_t normalization, Sizes shape, Sizes dims) {
@@ -98,19 +102,21 @@ SizeVector wrapped(Sizes dims, const Tensor& t) {
   return out;
 }
 
-// The result's memory and stock's calls on the way to it: dimensions that aren't transformed come first and are one.
-Tensor made(const Tensor& self, Sizes dims, Sizes shape, ScalarType type) {
+// Dimensions in the order of their strides, the largest first; `fixed` of the last ones stay.
+SizeVector by_stride(SizeVector dims, const Tensor& t, int fixed = 0) {
+  std::stable_sort(dims.begin(), dims.end() - fixed, [&](int64_t a, int64_t b) { return t.strides()[static_cast<size_t>(a)] > t.strides()[static_cast<size_t>(b)]; });
+  return dims;
+}
+// The result's memory and stock's calls on the way to it: dimensions that aren't transformed come first and are one; so they lie in the result.
+Tensor made(const Tensor& self, const SizeVector& dims, Sizes shape, ScalarType type) {
   const Tensor out = ops::empty_memory_format::call(shape, type, Layout::Strided, self.device());
-  SizeVector order, signal{-1}, result{-1};
+  SizeVector others, signal{-1}, result{1};
   for (int64_t d = 0; d < self.dim(); ++d) {
-    if (std::ranges::find(dims, d) == dims.end()) order.push_back(d);
+    if (std::ranges::find(dims, d) == dims.end()) others.push_back(d);
   }
+  SizeVector order = by_stride(others, self);
   order.insert(order.end(), dims.begin(), dims.end());
-  int64_t batch = 1;
-  for (int64_t d = 0; d < self.dim(); ++d) {
-    if (std::ranges::find(dims, d) == dims.end()) batch *= self.size(d);
-  }
-  result[0] = batch;
+  for (const int64_t d : others) result[0] *= self.size(d);
   for (const int64_t d : dims) {
     signal.push_back(self.size(d));
     result.push_back(shape[static_cast<size_t>(d)]);
@@ -119,7 +125,14 @@ Tensor made(const Tensor& self, Sizes dims, Sizes shape, ScalarType type) {
   Tensor seen = out;
   ops::resize_::call(seen, result, MemoryFormat::Contiguous);
   if (std::ranges::find(flat.strides(), 0) != flat.strides().end()) ops::clone::call(flat, MemoryFormat::Contiguous);  // what repeats is copied
-  ops::as_strided_::call(seen, shape, contiguous_strides(shape), 0);
+  SizeVector strides(order.size());
+  int64_t step = 1;
+  for (size_t i = order.size(); i-- > 0;) {
+    const auto d = static_cast<size_t>(order[i]);
+    strides[d] = step;
+    step *= shape[d];
+  }
+  ops::as_strided_::call(seen, shape, strides, 0);
   return out;
 }
 
@@ -127,7 +140,7 @@ Tensor made(const Tensor& self, Sizes dims, Sizes shape, ScalarType type) {
 
 Tensor _fft_c2c(const Tensor& self, Sizes dim, int64_t normalization, bool forward) {
   const SizeVector dims = wrapped(dim, self);
-  const Tensor out = made(self, dims, self.sizes(), self.dtype());
+  const Tensor out = made(self, by_stride(dims, self), self.sizes(), self.dtype());
   Spectrum s = read(self);
   for (const int64_t d : dims) along(s, d, forward);
   write(out, s, factor_of(normalization, self.sizes(), dims));
@@ -138,7 +151,7 @@ Tensor _fft_r2c(const Tensor& self, Sizes dim, int64_t normalization, bool onesi
   SizeVector shape(self.sizes().begin(), self.sizes().end());
   const int64_t last = dims.back();
   if (onesided) shape[static_cast<size_t>(last)] = shape[static_cast<size_t>(last)] / 2 + 1;
-  const Tensor out = made(self, dims, shape, complex_of(self.dtype()));
+  const Tensor out = made(self, by_stride(dims, self, 1), shape, complex_of(self.dtype()));
   Spectrum s = read(self);
   for (const int64_t d : dims) along(s, d, true);
   if (onesided) cut(s, last, shape[static_cast<size_t>(last)]);

@@ -273,9 +273,14 @@ Tensor _log_softmax(const Tensor& self, int64_t dim, bool) {
   wrap_dimension(dim, self.dim());
   const Tensor in = softmax_input(self);
   check_softmax("log_softmax", in, dim);
-  return shaped(along("log_softmax_lastdim_kernel_impl", in, dim, in.dtype(), []<class T>(T* out, const T* x, int64_t n) {
+  const bool last = wrap_dimension(dim, self.dim()) == std::max<int64_t>(self.dim() - 1, 0);
+  return shaped(along("log_softmax_lastdim_kernel_impl", in, dim, in.dtype(), [last]<class T>(T* out, const T* x, int64_t n) {
     const auto [top, total] = largest_and_sum(x, n);
-    for (int64_t k = 0; k < n; ++k) out[k] = static_cast<T>(static_cast<double>(static_cast<Math<T>>(x[k])) - top - std::log(total));
+    double log = std::log(total);
+    if constexpr (sizeof(T) == 2) {  // stock keeps the sums of rows, and their logarithms, in the tensor's own type
+      if (last) log = static_cast<Math<T>>(static_cast<T>(std::log(static_cast<Math<T>>(static_cast<T>(total)))));
+    }
+    for (int64_t k = 0; k < n; ++k) out[k] = static_cast<T>(static_cast<double>(static_cast<Math<T>>(x[k])) - top - log);
   }), self);
 }
 Tensor _softmax_backward_data(const Tensor& grad_output, const Tensor& output, int64_t dim, ScalarType) {

@@ -101,7 +101,7 @@ class AveragedModel(Module):
         kinds = {}
         for a, c in zip(averaged, current):
             kinds.setdefault((a.device.type, a.dtype), []).append((a, c))
-        for pairs in kinds.values():
+        for pairs in reversed(kinds.values()):  # the kind met last comes first, as in stock's table of kinds
             owns, givens = map(list, zip(*pairs))
             count = self.n_averaged.to(owns[0].device)
             if self.multi_avg_fn:
