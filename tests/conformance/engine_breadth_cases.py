@@ -135,6 +135,9 @@ def layers():
     yield {"w": w, "u": u}, "s = u.sign()\ny = %shinge_embedding_loss(w, s)\ny.backward()" % NN, "s = sign u; y = hinge_embedding_loss w s; backward y"
     yield {"w": w, "u": u, "v": w}, "s = u.sign()\ny = %smargin_ranking_loss(w, v, s, 0.5)\ny.backward()" % NN, "s = sign u; y = margin_ranking_loss w v s 0.5; backward y"
     yield {"w": w, "u": u}, "y = %spoisson_nll_loss(w, u)\ny.backward()" % NN, "y = poisson_nll_loss w u True False 0.00000001 1; backward y"
+    for log in (True, False):
+        yield ({"w": w, "u": u}, "y = %spoisson_nll_loss(w.abs(), u.abs() * 3, log_input=%s, full=True)\ny.backward()" % (NN, log),
+               "a = abs w; b = abs u; n = number 3; c = mul.Tensor b n; y = poisson_nll_loss a c %s True 0.00000001 1; backward y" % log)
     yield {"a": A}, "y = torch.linalg.norm(a)", "y = linalg_norm a"
     q, k = ((2, 2, 4, 3), F, True, "small"), ((2, 2, 5, 3), F, True, "small")
     for causal in (False, True):
@@ -142,6 +145,13 @@ def layers():
                      "l = scaled_dot_product_attention q k v None 0.0 %s; n = number 2; y = mul.Tensor l n" % causal)
     yield graded({"q": q, "k": k, "v": k, "m": ((4, 5), F, False, "dense")}, "y = %sscaled_dot_product_attention(q, k, v, m) * q" % NN,
                  "l = scaled_dot_product_attention q k v m; y = mul.Tensor l q")
+    shared = ((2, 2, 5, 4), F, True, "small")  # heads of queries share those of keys and values
+    for causal in (False, True):
+        yield graded({"q": ((2, 4, 5, 4), F, True, "small"), "k": shared, "v": shared}, "y = %sscaled_dot_product_attention(q, k, v, is_causal=%s, enable_gqa=True) * 2" % (NN, causal),
+                     "l = scaled_dot_product_attention q k v None 0.0 %s None True; n = number 2; y = mul.Tensor l n" % causal)
+    yield graded({"q": ((4, 5, 4), F, True, "small"), "k": ((2, 5, 4), F, True, "small"), "v": ((2, 5, 4), F, True, "small")},
+                 "y = %sscaled_dot_product_attention(q, k, v, enable_gqa=True, scale=-0.5).exp()" % NN, "l = scaled_dot_product_attention q k v None 0.0 False -0.5 True; y = exp l")
+    yield {"q": ((2, 3, 5, 4), F, False, "dense"), "k": shared}, "y = %sscaled_dot_product_attention(q, k, k, enable_gqa=True)" % NN, "y = scaled_dot_product_attention q k k None 0.0 False None True"
     yield graded({"q": ((1, 2, 4, 3), D, True, "small")}, "y = %sscaled_dot_product_attention(q, q, q).exp()" % NN, "l = scaled_dot_product_attention q q q; y = exp l")
     x, h = ((2, 3), F, True, "small"), ((2, 2), F, True, "small")
 

@@ -245,6 +245,11 @@ def spectra():
         yield {"c": c, "z": z}, "y = torch.fft.%s(c%s); x = torch.fft.%s(z)" % (name, arguments, name), "y = fft_%s c%s; x = fft_%s z" % (name, words, name)
     yield {"c": c}, "y = torch.fft.fftn(c); z = torch.fft.ifft2(c); x = torch.fft.fftshift(c)", "y = fft_fftn c; z = fft_ifft2 c; x = fft_fftshift c"
     yield {"a": ((2, 5), F, False, "dense"), "c": c}, "y = torch.fft.rfft(a); z = torch.fft.irfft(c); x = torch.fft.rfft2(a)", "y = fft_rfft a; z = fft_irfft c; x = fft_rfft2 a"
+    for look in ("dense", "t", "s"):  # how results lie in memory
+        for dims in ("0", "1", "0,2", "2,0", "1,0,2"):
+            n = ", ".join(dims.split(",")) + ","
+            yield ({"a": ((2, 3, 4), F, False, look)}, "y = torch.fft.fftn(a, dim=(%s)); z = torch.fft.rfftn(a, dim=(%s)); x = torch.fft.irfftn(y, dim=(%s))" % (n, n, n),
+                   "y = fft_fftn a None [%s]; z = fft_rfftn a None [%s]; x = fft_irfftn y None [%s]" % (dims, dims, dims))
     yield graded({"w": signal}, "u = torch.fft.rfft(w)\ny = torch.fft.irfft(u, 6)", "u = fft_rfft w; y = fft_irfft u 6")
     yield graded({"w": signal}, "u = torch.fft.rfft(w)\ny = u.abs()", "u = fft_rfft w; y = abs u")
     yield {}, "y = torch.fft.fftfreq(5, 0.5); z = torch.fft.rfftfreq(6)", "push factory; y = fft_fftfreq 5 0.5; z = fft_rfftfreq 6; pop"
