@@ -59,6 +59,7 @@ class Function {
   PyObject* object() const { return object_; }
   void stands_for(PyObject* object, const char* place) {
     object_ = object;
+    Py_INCREF(object_);  // a class may put something else in its place; a handler is still given this one
     spoken_ = place + name_;
   }
 
