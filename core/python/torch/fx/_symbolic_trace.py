@@ -233,6 +233,9 @@ class Tracer(TracerBase):
             self.root, function = torch.nn.Module(), root
         torch.overrides.ask_in(torch.Tensor)
         self.graph = Graph(tracer_cls=type(self))
+        if hasattr(function, "__code__"):
+            code = function.__code__
+            self.graph._co_fields = {"co_name": code.co_name, "co_filename": code.co_filename, "co_firstlineno": code.co_firstlineno}
         self.tensor_attrs = {}
         self._keep_tensors_of(self.root)
         if not isinstance(function, FunctionType):
