@@ -367,7 +367,7 @@ shifted_chebyshev_polynomial_w spherical_bessel_j0 torch zeta""",
     "torch.utils": """ThroughputBenchmark _appending_byte_serializer _config_module _content_store _contextlib _debug_mode _dtype_abbrs _exposed_in
 _foreach_utils _import_utils _inspect _mode_utils _ordered_set _osp _python_dispatch _stats _thunk _traceback _typing_utils backcompat
 backend_registration cmake_prefix_path collect_env copyreg cpp_backtrace deterministic dlpack generate_methods_for_privateuse1_backend
-get_cpp_backtrace rename_privateuse1_backend set_module swap_tensors throughput_benchmark torch weak weakref""",
+get_cpp_backtrace mkldnn rename_privateuse1_backend set_module swap_tensors throughput_benchmark torch weak weakref""",
     "torch.utils._python_dispatch": """AliasInfo BaseTorchDispatchMode DispatchKey Protocol SchemaInfo TYPE_CHECKING TensorWithFlatten
 TraceableWrapperSubclass TypeIs _correct_storage_aliasing _detect_infra_mode _disable_infra_mode _get_dispatch_stack_at _get_write_alias
 _has_traceable_wrapper_subclass_protocol _is_in_any_mode_without_ignore_compile_internals _is_in_non_infra_torch_dispatch_mode

@@ -479,5 +479,4 @@ for _sign, _name in {"__lshift__": "__lshift__", "__rshift__": "__rshift__", "__
                      "__ifloordiv__": "floor_divide_", "__imod__": "remainder_", "__and__": "__and__", "__or__": "__or__", "__xor__": "__xor__", "__iand__": "__iand__", "__ior__": "__ior__", "__ixor__": "__ixor__"}.items():
     setattr(Tensor, _sign, _operator(_name, method=_sign))
 Tensor.__eq__ = _wrapped(Tensor.__eq__)
-Tensor.__eq__.__name__ = "eq"
 Tensor.__module__ = "torch"

@@ -191,7 +191,7 @@ class Proxy:
             raise RuntimeError("Found multiple different tracers %s while trying to trace operations %s" % (tracers, orig_method))
         name = orig_method.__name__
         if torch.overrides.is_tensor_method_or_property(orig_method):
-            return tracers[0].create_proxy("call_method", name, args, kwargs)
+            return tracers[0].create_proxy("call_method", "eq" if name == "__eq__" else name, args, kwargs)
         return tracers[0].create_proxy("call_function", orig_method, args, kwargs, name=tracers[0].graph._target_to_str(name))
 
 
