@@ -54,6 +54,7 @@ from ._legacy import CLASSES as _kinds  # noqa: E402
 from .storage import CLASSES as _storages, TypedStorage, UntypedStorage  # noqa: E402,F401
 from ._library import Tag  # noqa: E402,F401
 from . import overrides  # noqa: E402,F401
+from ._utils import _assert  # noqa: E402,F401
 from . import _ops, _utils, amp, autograd, backends, compiler, cuda, distributions, fft, func, jit, library, linalg, nn, optim, random, serialization, sparse, special, testing, utils, version  # noqa: E402,F401
 from .func import vmap  # noqa: E402,F401
 from .amp import autocast, get_autocast_dtype, is_autocast_available, is_autocast_cpu_enabled, is_autocast_enabled  # noqa: E402,F401
@@ -67,7 +68,7 @@ from .serialization import load, save  # noqa: E402,F401
 
 for _name in ("einsum", "split", "norm", "unique", "unique_consecutive", "tensordot", "cartesian_prod", "cdist", "broadcast_tensors", "meshgrid", "chain_matmul", "atleast_1d",
               "atleast_2d", "atleast_3d", "block_diag", "is_nonzero", "is_same_size"):
-    globals()[_name] = overrides.asks(globals()[_name])
+    globals()[_name] = overrides.asks(globals()[_name], {"split": 2, "norm": 1, "cdist": 2, "tensordot": 2, "meshgrid": 1, "unique": 1, "unique_consecutive": 1}.get(_name))
 globals().update(_storages)
 globals().update(_kinds)
 _missing.homes("torch", {"functional": [atleast_1d, atleast_2d, atleast_3d, block_diag, broadcast_shapes, broadcast_tensors, cartesian_prod, cdist, chain_matmul, einsum, meshgrid, norm,  # noqa: F821
@@ -84,7 +85,7 @@ _no_such = _missing.attribute("torch")
 
 def __getattr__(name):
     """Modules that few programs want are read when they are asked for."""
-    if name in ("multiprocessing", "profiler"):
+    if name in ("fx", "multiprocessing", "profiler"):
         import importlib
         return importlib.import_module("torch." + name)
     return _no_such(name)

@@ -44,12 +44,12 @@ def attribute(prefix, place=None):
 
 
 def homes(package, table):
-    """Modules that PyTorch has where this package has its things elsewhere: {module: what it holds}. Classes are said to come from there."""
+    """Modules that PyTorch has where this package has its things elsewhere: {module: what it holds}. Classes and functions are said to come from there."""
     for name, held in table.items():
         full = package + "." + name
         module = types.ModuleType(full)
         for one in held:
-            if isinstance(one, type):
+            if isinstance(one, (type, types.FunctionType)):
                 one.__module__ = full
             setattr(module, one.__name__, one)
         module.__getattr__ = attribute(full)

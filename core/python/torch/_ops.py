@@ -49,12 +49,18 @@ class OpOverload:
         self._name = name + ("." + overload if overload else "")
         self._overloadname = overload or "default"
         self._namespace, self._opname = name.split("::")
+        self.__name__, self.__module__ = "%s.%s" % (self._opname, self._overloadname), "torch._ops." + self._namespace
 
     def redispatch(self, keys, /, *args, **kwargs):
         return _C._redispatch_operator(self._name_only, self._overload, keys, *args, **kwargs)
 
     def __call__(self, /, *args, **kwargs):
+        if _C._overridden(args, kwargs):
+            return _C._call_overridden(self, args, kwargs)
         return _C._call_operator(self._name_only, self._overload, False, *args, **kwargs)
+
+    def __deepcopy__(self, memo):
+        return self
 
     def name(self):
         return self._name
@@ -82,9 +88,12 @@ class OpOverload:
 class OpOverloadPacket:
     def __init__(self, name):
         self._qualified_op_name = name
-        self.__name__ = name.split("::")[1]
+        space, self.__name__ = name.split("::")
+        self.__module__ = "torch._ops." + space
 
     def __call__(self, /, *args, **kwargs):
+        if _C._overridden(args, kwargs):
+            return _C._call_overridden(self, args, kwargs)
         return _C._call_operator(self._qualified_op_name, "", True, *args, **kwargs)
 
     def overloads(self):

@@ -12,7 +12,7 @@ ScriptModule ScriptModuleSerializer ScriptObject ScriptObjectProperty Serializat
 SymBoolType SymFloat SymInt SymIntType TYPE_CHECKING TensorType ThroughputBenchmark TracingState TupleType Type USE_GLOBAL_DEPS
 USE_RTLD_GLOBAL_WITH_LIBTORCH UnionType Use Value _Any _Callable _GLOBAL_DEVICE_CONTEXT _InputT _ParamSpec _RetT _TorchCompileAOTInductorWrapper
 _TorchCompileInductorWrapper _TorchCompileWrapper _TritonLibrary _TypeGuard _TypeIs _TypeVar _VF _add_batch_dim _add_relu _add_relu_ _aminmax
-_amp_foreach_non_finite_check_and_unscale_ _amp_update_scale_ _appdirs _as_tensor_fullprec _assert _assert_scalar _assert_tensor_metadata _awaits
+_amp_foreach_non_finite_check_and_unscale_ _amp_update_scale_ _appdirs _as_tensor_fullprec _assert_scalar _assert_tensor_metadata _awaits
 _cast_Byte _cast_Char _cast_Double _cast_Float _cast_Half _cast_Int _cast_Long _cast_Short _check _check_index _check_is_size _check_not_implemented
 _check_tensor_all _check_tensor_all_with _check_type _check_value _check_with _choose_qparams_per_tensor _chunk_cat _classes _compile
 _compute_linear_combination _conj_copy _constrain_as_size _convert_weight_to_int4pack _convert_weight_to_int4pack_for_cpu _copy_from
@@ -73,7 +73,7 @@ cudnn_convolution_add_relu cudnn_convolution_relu cudnn_convolution_transpose cu
 embedding_renorm_ empty_permuted empty_quantized expand_copy export fbgemm_linear_fp16_weight fbgemm_linear_fp16_weight_fp32_activation
 fbgemm_linear_int8_weight fbgemm_linear_int8_weight_fp32_activation fbgemm_linear_quantize_weight fbgemm_pack_gemm_matrix_fp16
 fbgemm_pack_quantized_matrix fill float4_e2m1fn_x2 float8_e4m3fn float8_e4m3fnuz float8_e5m2 float8_e5m2fnuz float8_e8m0fnu fork frexp frobenius_norm
-from_file functools fused_moving_avg_obs_fake_quant futures fx get_autocast_cpu_dtype get_autocast_gpu_dtype get_autocast_ipu_dtype
+from_file functools fused_moving_avg_obs_fake_quant futures get_autocast_cpu_dtype get_autocast_gpu_dtype get_autocast_ipu_dtype
 get_autocast_xla_dtype get_device_module get_file_path glob grid_sampler_3d has_lapack has_mkl has_openmp has_spectral hash_tensor histogram
 histogramdd hsmm hspmm hub igamma igammac import_ir_module import_ir_module_from_buffer importlib index_reduce indices_copy init_num_threads inspect
 int1 int2 int3 int4 int5 int6 int7 int_repr is_anomaly_check_nan_enabled is_autocast_cache_enabled is_autocast_ipu_enabled is_autocast_xla_enabled
@@ -254,6 +254,45 @@ _sum_rightmost pad softplus tril_matrix_to_vec vec_to_tril_matrix""",
 _lazy_property_and_property _standard_normal _sum_rightmost is_tensor_like overload tril_matrix_to_vec update_wrapper vec_to_tril_matrix""",
     "torch.fft": """Tensor _add_docstr _fft common_args factory_common_args hfft2 hfftn ihfft2 ihfftn torch""",
     "torch.func": """functionalize linearize rearrange replace_all_batch_norm_modules_""",
+    "torch.fx": """_compatibility _lazy_graph_module _utils config operator_schemas tensor_type traceback""",
+    "torch.fx._symbolic_trace": """Any Argument CURRENT_PATCHER Callable CodeType FakeScriptObject HAS_VARSTUFF Iterable Iterator ModuleType
+NamedTuple ParamSpec ScriptObject TracebackType TypeAlias TypeVar _ConstantAttributeType _F _P _PatchedFn _PatchedFnDel _PatchedFnSetAttr
+_PatchedFnSetItem _Patcher _T _autowrap_check _constant_attribute_types _create_wrapped_func _create_wrapped_method _find_proxy _is_fx_tracing_flag
+_make_graph_module _maybe_revert_all_patches _new_patcher _orig_module_call _orig_module_getattr _patch_function _patch_wrapped_functions
+_proxyable_classes _transfer_attrs _wrapped_fns_to_patch _wrapped_methods_to_patch builtins chain collections compatibility contextlib copy get_args
+is_fx_tracing_warning is_opaque_reference_type is_opaque_type log logging os overload""",
+    "torch.fx.experimental": """_backward_state _config _constant_symnode const_fold proxy_tensor sym_node unification""",
+    "torch.fx.experimental.optimization": """Any Argument Callable Enum F Iterable MklSubgraph ShapeProp Target UnionFind cast defaultdict
+extract_subgraph gen_mkl_autotuner logging mkldnn_map mkldnn_supported mkldnn_supported_unknown modules_to_mkldnn operator optimize_for_inference
+reset_modules th_mkldnn time torch use_mkl_length""",
+    "torch.fx.graph": """Any Argument Callable Generator Iterable Iterator Literal NamedTuple Sequence TYPE_CHECKING Target TensorType
+TransformCodeFunc _BoxedCodeGen _CustomBuiltin _ExportCodeGen _FindNodesLookupTable _Namespace _NodeIter _ParsedStackTrace _color_codes _color_fns
+_counter_regexp _custom_builtins _format_target _get_qualified_name _identity _illegal_char_regex _illegal_names _is_from_torch _is_magic _legal_ops
+_make_color_fn _name_regex _node_list _origin_type_map _override_sym_repr _parse_stack_trace _register_custom_builtin _snake_case _snake_case_sub
+_torch_but_not_dynamo _type_repr annotations builtins compatibility contextlib contextmanager dataclass defaultdict dtype_abbrs enum functools
+fx_pytree get_opaque_obj_repr is_opaque_value_type keyword log logging math os pprint py_sym_types pytree re types typing""",
+    "torch.fx.graph_module": """Any FX_GRAPH_MODULE_FILE_PREFIX Importer PackageExporter PackageImporter Path PythonCode TYPE_CHECKING _BoxedCodeGen
+_EvalCacheLoader _USER_PRESERVED_ATTRIBUTES_KEY _addindent _assign_attr _custom_builtins _del_attr _deserialize_graph_module _exec_with_source
+_format_import_block _format_import_statement _forward_from_src _get_attr_via_attr_list _has_attr _is_from_torch _loader _metadata_hash
+_method_from_src _override_sym_repr _print_readable _share_torchbind_and_process_group _share_torchbind_and_process_group_on_deepcopy annotations
+base64 cast compatibility contextlib contextvars fx_experimental_config hashlib nn reduce_package_graph_module sys_importer warnings""",
+    "torch.fx.interpreter": """Any Argument Iterator LazyString Node Target _format_fx_node _make_graph_module compatibility config contextmanager
+fx_traceback log logging tqdm trace_structured""",
+    "torch.fx.node": """Any ArgsKwargsPair Argument ArgumentT BaseArgumentTypes Callable Iterable Mapping Optional ParamSpec Sequence TYPE_CHECKING
+Target TypeAlias TypeVar Union _NodeBase _P _R _find_module_of_method _format_arg _fx_map_aggregate _fx_map_arg _legal_ops _ops
+_side_effectful_need_to_be_preserved_pre_dispatch _type_repr builtins compatibility dtype_abbrs inspect log logging normalize_function
+normalize_module types typing""",
+    "torch.fx.passes": """graph_drawer graph_manipulation infra net_min_base operator_support param_fetch regional_inductor reinplace runtime_assert
+shape_prop split_module split_utils splitter_base tools_common""",
+    "torch.fx.passes.shape_prop": """Node compatibility detect_fake_mode enable_python_dispatcher is_contiguous_for_memory_format_or_false
+is_sparse_any""",
+    "torch.fx.passes.utils": """HolderModule common compare_graphs lift_subgraph_as_module""",
+    "torch.fx.passes.utils.matcher_utils": """Any Graph _init_logger compatibility defaultdict logger logging os""",
+    "torch.fx.proxy": """Any Argument Callable CapturedTraceback Graph Iterator MetaProxy Never Target TypeVar _COPY_META_FIELDS _STACK_TRACE_ANCHORS
+_create_arg_bypass _create_arg_dict _define_reflectable _find_arbitrary_callable _get_seq_nr _is_arbitrary_callable _no_nodes_error
+_register_stack_trace_anchor _scope annotation_log cast check_for_mutable_operation collections compatibility fx_traceback getArtifactLogger
+immutable_dict immutable_list is_opaque_value_type log logging method orig_method_name sys traceback tree_map_ types""",
+    "torch.fx.subgraph_rewriter": """Any Callable TYPE_CHECKING _replace_attributes _replace_pattern compatibility""",
     "torch.jit": """CompilationUnit Error Future Iterator ONNXTracedModule RecursiveScriptClass RecursiveScriptModule ScriptFunction ScriptWarning
 TopLevelTracedModule TracedModule TracerWarning TracingCheckError _Await _IgnoreContextManager _InsertPoint _ScriptProfile _async _await _awaitable
 _awaitable_nowait _awaitable_wait _builtins _check _dataclass_impls _decomposition_utils _drop _flatten _fork _freeze _fuser _get_trace_graph
@@ -328,7 +367,7 @@ shifted_chebyshev_polynomial_w spherical_bessel_j0 torch zeta""",
     "torch.utils": """ThroughputBenchmark _appending_byte_serializer _config_module _content_store _contextlib _debug_mode _dtype_abbrs _exposed_in
 _foreach_utils _import_utils _inspect _mode_utils _ordered_set _osp _python_dispatch _stats _thunk _traceback _typing_utils backcompat
 backend_registration cmake_prefix_path collect_env copyreg cpp_backtrace deterministic dlpack generate_methods_for_privateuse1_backend
-get_cpp_backtrace rename_privateuse1_backend set_module swap_tensors throughput_benchmark torch weak weakref""",
+get_cpp_backtrace mkldnn rename_privateuse1_backend set_module swap_tensors throughput_benchmark torch weak weakref""",
     "torch.utils._python_dispatch": """AliasInfo BaseTorchDispatchMode DispatchKey Protocol SchemaInfo TYPE_CHECKING TensorWithFlatten
 TraceableWrapperSubclass TypeIs _correct_storage_aliasing _detect_infra_mode _disable_infra_mode _get_dispatch_stack_at _get_write_alias
 _has_traceable_wrapper_subclass_protocol _is_in_any_mode_without_ignore_compile_internals _is_in_non_infra_torch_dispatch_mode

@@ -1,4 +1,4 @@
-"""How tensors are put together again; PyTorch's files name these functions."""
+"""How tensors are put together again, as PyTorch's files name these functions; an assertion."""
 from . import _C
 
 
@@ -16,3 +16,13 @@ def _rebuild_tensor_v2(storage, storage_offset, size, stride, requires_grad, bac
 def _rebuild_parameter(data, requires_grad, backward_hooks):
     from .nn.parameter import Parameter
     return Parameter(data, requires_grad)
+
+
+def _assert(condition, message):
+    """An assertion that tracing can write down."""
+    if _C._overridden((condition,), None) and not isinstance(condition, _C.TensorBase):
+        return _C._call_overridden(_assert, (condition, message), {})
+    assert condition, message
+
+
+_assert.__module__ = "torch"

@@ -40,7 +40,7 @@ def is_tensor_like(inp):
 
 
 def is_tensor_method_or_property(func):
-    return getattr(func, "__name__", None) == "__get__" or func in {v for v in (getattr(Tensor, n, None) for n in dir(Tensor)) if callable(v) and getattr(v, "__hash__", None)}
+    return getattr(func, "__name__", None) == "__get__" or type(func) is type(_C.TensorBase.add) or func in {v for v in (getattr(Tensor, n, None) for n in dir(Tensor)) if callable(v) and getattr(v, "__hash__", None)}
 
 
 def resolve_name(f):
@@ -54,14 +54,30 @@ def get_default_nowrap_functions():
     return {Tensor._base.__get__, Tensor.grad.__get__}
 
 
-def asks(function):
-    """The function with a look for handlers before it."""
+def asks(function, positional=None):
+    """The function with a look for handlers before it. Handlers of a function that is Python in PyTorch too get its first arguments, so many, by position and
+    every other one by its name, also where it is left at its default; those of an operator get what it was called with."""
     @functools.wraps(function)
     def public(*args, **kwargs):
         if _C._overridden(args, kwargs):
+            if positional is not None:
+                args, kwargs = _by_name(function, positional, args, kwargs)
             return _C._call_overridden(public, args, kwargs)
         return function(*args, **kwargs)
     return public
+
+
+@functools.lru_cache(None)
+def _signature(function):
+    return inspect.signature(function)
+
+
+def _by_name(function, positional, args, kwargs):
+    bound = _signature(function).bind(*args, **kwargs)
+    bound.apply_defaults()
+    values, kinds = list(bound.arguments.items()), _signature(function).parameters
+    first = [v for name, value in values[:positional] for v in (value if kinds[name].kind is inspect.Parameter.VAR_POSITIONAL else (value,))]
+    return tuple(first), dict(values[positional:])
 
 
 def wrap_torch_function(dispatcher):

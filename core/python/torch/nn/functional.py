@@ -521,7 +521,8 @@ _missing = attribute("torch.nn.functional")
 def __getattr__(name):
     if name in _MORE:
         from . import _rarer
-        return getattr(_rarer, name)
+        globals()[name] = _public(name, getattr(_rarer, name))
+        return globals()[name]
     for place, names in _PLAIN.items():
         if name in names and hasattr(getattr(_C, place), name):
             return getattr(getattr(_C, place), name)
@@ -530,5 +531,29 @@ def __getattr__(name):
 
 _MORE = {"adaptive_avg_pool3d", "adaptive_max_pool3d", "ctc_loss", "dropout3d", "embedding_bag", "feature_alpha_dropout", "local_response_norm", "lp_pool1d", "lp_pool2d", "max_pool3d", "max_unpool1d", "max_unpool2d",
          "multi_margin_loss", "multilabel_margin_loss", "multilabel_soft_margin_loss", "rrelu", "soft_margin_loss", "triplet_margin_with_distance_loss"}
-globals().update({_name: asks(_held) for _name, _held in list(globals().items()) if isfunction(_held) and not _name.startswith("_") and _held is not asks and _held is not isfunction
+# What is an operator just so in PyTorch, by where it is there; handlers of the others get one argument by position if not as many as here.
+_OPERATORS = {"torch._C._nn": "avg_pool2d gelu linear logsigmoid one_hot scaled_dot_product_attention softplus softshrink",
+              "torch": "adaptive_avg_pool1d avg_pool1d conv1d conv2d conv_transpose2d cosine_similarity hardshrink pairwise_distance pdist pixel_shuffle pixel_unshuffle prelu"}
+_BY_POSITION = {2: "adaptive_avg_pool2d adaptive_avg_pool3d adaptive_max_pool1d adaptive_max_pool2d adaptive_max_pool3d affine_grid binary_cross_entropy binary_cross_entropy_with_logits "
+                   "cross_entropy embedding embedding_bag grid_sample group_norm hinge_embedding_loss huber_loss kl_div l1_loss layer_norm local_response_norm max_pool1d max_pool2d max_pool3d "
+                   "mse_loss multi_margin_loss multilabel_margin_loss multilabel_soft_margin_loss nll_loss pad poisson_nll_loss rms_norm smooth_l1_loss soft_margin_loss unfold",
+                3: "batch_norm cosine_embedding_loss fold gaussian_nll_loss lp_pool1d lp_pool2d margin_ranking_loss max_unpool1d max_unpool2d threshold triplet_margin_loss "
+                   "triplet_margin_with_distance_loss",
+                4: "ctc_loss", 13: "multi_head_attention_forward"}
+_PLACES = {name: place for place, names in _OPERATORS.items() for name in names.split()}
+_COUNTS = {name: count for count, names in _BY_POSITION.items() for name in names.split()}
+
+
+def _public(name, function):
+    """The function with a look for handlers, and called what PyTorch calls it."""
+    if name in ("sigmoid", "tanh", "upsample", "upsample_bilinear", "upsample_nearest"):
+        return function  # look for none themselves
+    made = asks(function, None if name in _PLACES else _COUNTS.get(name, 1))
+    made.__module__ = _PLACES.get(name, "torch.nn.functional")
+    if name == "logsigmoid":
+        made.__name__ = "log_sigmoid"
+    return made
+
+
+globals().update({_name: _public(_name, _held) for _name, _held in list(globals().items()) if isfunction(_held) and not _name.startswith("_") and _held is not asks and _held is not isfunction
                   and _held is not attribute and _held is not missing})

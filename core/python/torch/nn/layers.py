@@ -158,6 +158,7 @@ class _Activation(Module):
     """Its function, with what the layer was made with."""
     function = ""
     options = {}
+    also = {}  # what handlers of the function see beside the options
 
     def __init__(self, *args, **kwargs):
         super().__init__()
@@ -167,7 +168,7 @@ class _Activation(Module):
         self.__dict__.update({**self.options, **dict(zip(names, args)), **kwargs})
 
     def forward(self, input):
-        return getattr(F, self.function)(input, **{n: getattr(self, n) for n in self.options})
+        return getattr(F, self.function)(input, **{n: getattr(self, n) for n in self.options}, **self.also)
 
     def extra_repr(self):
         return ", ".join("%s=%r" % (n, getattr(self, n)) for n in self.options if n != "inplace" or self.inplace)
@@ -188,6 +189,7 @@ Softplus = _activation("Softplus", "softplus", beta=1.0, threshold=20.0)
 Softmax = _activation("Softmax", "softmax", dim=None)
 LogSoftmax = _activation("LogSoftmax", "log_softmax", dim=None)
 Softmin = _activation("Softmin", "softmin", dim=None)
+Softmax.also = LogSoftmax.also = Softmin.also = {"_stacklevel": 5}
 Hardtanh = _activation("Hardtanh", "hardtanh", min_val=-1.0, max_val=1.0, inplace=False)
 Hardswish = _activation("Hardswish", "hardswish", inplace=False)
 Hardsigmoid = _activation("Hardsigmoid", "hardsigmoid", inplace=False)

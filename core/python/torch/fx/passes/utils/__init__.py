@@ -1,0 +1,4 @@
+"""What passes share."""
+from ...._missing import attribute
+
+__getattr__ = attribute("torch.fx.passes.utils")
