@@ -43,7 +43,10 @@ Tensor right_factor_backward(const Tensor& grad, const Tensor& left, Sizes, Size
 // Functions of one and two tensors.
 using Bound = std::optional<Scalar>;
 Tensor clamp_backward(const Tensor& grad, const Tensor& self, const Bound& min, const Bound& max);
+/// By operators that have derivatives themselves where a graph is made of it.
 Tensor silu_backward_of(const Tensor& grad, const Tensor& self);
+Tensor mish_backward_of(const Tensor& grad, const Tensor& self);
+Tensor logit_backward_of(const Tensor& grad, const Tensor& self, std::optional<double> eps);
 /// Of maximum and minimum: half where both are equal, nothing where self is the smaller (or larger) one.
 Tensor larger_backward(const Tensor& grad, const Tensor& self, const Tensor& other, bool zero_where_greater);
 Tensor div_mode_backward(const Tensor& grad, const Tensor& other, const std::optional<std::string>& rounding);
@@ -58,6 +61,14 @@ std::tuple<Tensor, Tensor> atan2_backward(const Tensor& grad, const Tensor& self
 Tensor atanh_backward(const Tensor& grad, const Tensor& self);
 Tensor angle_backward(const Tensor& grad, const Tensor& self);
 Tensor sinc_backward(const Tensor& grad, const Tensor& self);
+Tensor i1_backward(const Tensor& grad, const Tensor& self, const Tensor& result);
+Tensor i0e_backward(const Tensor& grad, const Tensor& self, const Tensor& result);
+Tensor i1e_backward(const Tensor& grad, const Tensor& self, const Tensor& result);
+Tensor zeta_backward(const Tensor& grad, const Tensor& self, const Tensor& other);
+Tensor zeta_backward(const Tensor& grad, const Scalar& self, const Tensor& other);
+/// Of a gamma distribution at x.
+Tensor gamma_density(const Tensor& shape, const Tensor& x);
+Tensor mvlgamma_backward(const Tensor& grad, const Tensor& self, int64_t p);
 /// Of fmax, and of fmin (`smaller`).
 Tensor fmax_backward(const Tensor& grad, const Tensor& self, const Tensor& other, bool smaller, bool of_self);
 Tensor copysign_backward(const Tensor& grad, const Tensor& self, const Tensor& result);
@@ -110,11 +121,17 @@ Tensor fft_c2r_backward(const Tensor& grad, Sizes dim, int64_t normalization);
 
 // Of what takes elements from places, or joins blocks.
 SizeVector last_two(Sizes);
+SizeVector last_three(Sizes);
 /// Of what was put to the places in `indices`, which count within the last `dims` dimensions.
 Tensor picked_gradient(const Tensor& grad, const Tensor& indices, int64_t dims);
 Tensor take_backward(const Tensor& grad, const Tensor& self, const Tensor& index);
 std::tuple<Tensor, Tensor> scatter_reduce_backward(const Tensor& grad, const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src, const std::string& reduce,
                                                    bool include_self, const Tensor& result);
+std::tuple<Tensor, Tensor> index_reduce_backward(const Tensor& grad, const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source, const std::string& reduce,
+                                                 bool include_self, const Tensor& result);
+/// `expand`: the dimensions that each of the three gets.
+std::tuple<Tensor, Tensor, Tensor> trilinear_backward(const Tensor& grad, const Tensor& i1, const Tensor& i2, const Tensor& i3, const std::array<SizeVector, 3>& expand, Sizes sumdim,
+                                                      std::array<bool, 3> wanted);
 std::vector<Tensor> block_diag_backward(const Tensor& grad, const std::vector<SizeVector>& sizes);
 Tensor addbmm_first_backward(const Tensor& grad, const Tensor& batch2, const Scalar& alpha);
 Tensor addbmm_second_backward(const Tensor& grad, const Tensor& batch1, const Scalar& alpha);
@@ -140,6 +157,7 @@ Tensor lu_factor_backward(const Tensor& grad, const Tensor& LU, const Tensor& pi
 Tensor lu_solve_factors_backward(const Tensor& grad, const Tensor& LU, const Tensor& pivots, const Tensor& X, bool left, bool adjoint);
 Tensor cholesky_inverse_backward(const Tensor& grad, const Tensor& L, bool upper, const Tensor& inverse);
 Tensor matrix_exp_backward(const Tensor& grad, const Tensor& self);
+std::tuple<Tensor, Tensor> householder_product_backward(const Tensor& grad, const Tensor& product, const Tensor& input, const Tensor& tau);
 /// Of what has a gradient in stock and none here: says so.
 Tensor lacking_gradient(const std::vector<Tensor>& grads, const char* name);
 
@@ -148,7 +166,20 @@ struct GroupShape {
   int64_t n, c, inner, groups;
 };
 std::tuple<Tensor, Tensor, Tensor> group_norm_backward_of(const std::vector<Tensor>& grads, const Tensor& input, const Tensor& mean, const Tensor& rstd, const Tensor& weight,
-                                                          GroupShape, std::array<bool, 3> wanted);
+                                                          GroupShape, double eps, std::array<bool, 3> wanted);
+/// What batch norm takes off and divides by: those of the batch in training, else the running ones.
+struct BatchStatistics {
+  Tensor running_mean, running_var, save_mean, save_invstd;
+  bool training;
+  double eps;
+  using Given = std::optional<Tensor>;
+  BatchStatistics(const Given& mean, const Given& var, const Given& saved_mean, const Given& saved_invstd, bool t, double e)
+      : running_mean(mean.value_or(Tensor())), running_var(var.value_or(Tensor())), save_mean(saved_mean.value_or(Tensor())), save_invstd(saved_invstd.value_or(Tensor())), training(t), eps(e) {}
+};
+/// By input, weight and gradient.
+std::tuple<Tensor, Tensor, Tensor> batch_norm_twice(const std::vector<Tensor>& grads, const Tensor& grad_out, const Tensor& input, const Tensor& weight, const BatchStatistics&);
+std::tuple<Tensor, Tensor, Tensor> layer_norm_twice(const std::vector<Tensor>& grads, const Tensor& grad_out, const Tensor& input, const Tensor& weight, const Tensor& mean,
+                                                    const Tensor& rstd, Sizes normalized_shape);
 Tensor logits_backward(const Tensor& grad, const Tensor& self, const Tensor& target, const Tensor& weight, const Tensor& pos_weight, int64_t reduction);
 Tensor logits_target_backward(const Tensor& grad, const Tensor& self, const Tensor& weight, const Tensor& pos_weight, int64_t reduction);
 Tensor cross_entropy_target_backward(const Tensor& grad, const Tensor& self, const Tensor& weight, int64_t reduction);
@@ -168,6 +199,14 @@ Tensor embedding_twice(const Tensor& grad, const Tensor& indices, int64_t paddin
 Tensor log_sigmoid_twice(const Tensor& grad, const Tensor& self);
 Tensor softplus_twice(const Tensor& grad, const Tensor& self, const Scalar& beta, const Scalar& threshold);
 Tensor elu_twice(const Tensor& grad, const Tensor& grad_output, const Scalar& alpha, const Scalar& scale, const Scalar& input_scale, bool is_result, const Tensor& x);
+Tensor gelu_twice(const Tensor& grad, const Tensor& grad_output, const Tensor& self, std::string_view approximate);
+Tensor glu_twice_grad_output(const Tensor& grad, const Tensor& self, int64_t dim);
+Tensor glu_twice(const Tensor& grad, const Tensor& grad_output, const Tensor& self, int64_t dim);
+/// Of the gradient that came, and of the input or weight, given that of the other one's gradient.
+Tensor prelu_twice_grad_output(const std::vector<Tensor>& grads, const Tensor& self, const Tensor& weight);
+Tensor prelu_twice(const Tensor& grad, const Tensor& grad_output, const Tensor& self, const Tensor& of);
+Tensor soft_margin_loss_twice(const Tensor& grad, const Tensor& self, const Tensor& target, int64_t reduction);
+Tensor soft_margin_loss_twice_grad_output(const Tensor& grad, const Tensor& grad_output, const Tensor& self, const Tensor& target, int64_t reduction);
 Tensor hardswish_twice(const Tensor& grad, const Tensor& grad_output, const Tensor& self);
 Tensor binary_cross_entropy_twice_grad_output(const Tensor& grad, const Tensor& self, const Tensor& target, const MaybeTensor& weight, int64_t reduction);
 Tensor binary_cross_entropy_twice(const Tensor& grad_output, const Tensor& grad, const Tensor& self, const Tensor& target, const MaybeTensor& weight, int64_t reduction);

@@ -1,5 +1,6 @@
 // Gradients of functions of one and two tensors.
 #include <cmath>
+#include <limits>
 
 #include "core/autograd/formulas.h"
 #include "core/dispatch/modes.h"
@@ -39,6 +40,28 @@ Tensor silu_backward_of(const Tensor& grad, const Tensor& self) {
   const Tensor s = sigmoid(self);  // of operators that have derivatives
   const Tensor slope = add(mul(self, number_minus(1, s)), 1);
   return mul(mul(grad, s), slope);
+}
+
+Tensor mish_backward_of(const Tensor& grad, const Tensor& self) {
+  if (!grad_state.grad_mode) return mish_backward(grad, self);
+  const Tensor s = sigmoid(self), t = tanh(log1p(exp(self)));
+  const Tensor room = number_minus(1, mul(t, t));
+  return mul(grad, add(t, mul(mul(self, s), room)));
+}
+
+Tensor logit_backward_of(const Tensor& grad, const Tensor& self, std::optional<double> eps) {
+  if (!grad_state.grad_mode) return logit_backward(grad, self, eps);
+  Tensor outside;
+  if (eps) {
+    outside = zeros(Sizes(), self.dtype(), Layout::Strided, self.device());
+  } else {
+    outside = ops::empty_memory_format::call(Sizes(), self.dtype(), Layout::Strided, self.device(), {}, {});
+    ops::fill__Scalar::call(outside, std::numeric_limits<double>::quiet_NaN());
+  }
+  const double low = eps.value_or(0.0);
+  const Tensor room = mul(self, number_minus(1, self)), slope = div(grad, room);
+  const Tensor below = ops::le_Scalar::call(self, 1.0 - low), above = ops::ge_Scalar::call(self, low);
+  return where(logical_and(above, below), slope, outside);
 }
 
 Tensor larger_backward(const Tensor& grad, const Tensor& self, const Tensor& other, bool zero_where_greater) {

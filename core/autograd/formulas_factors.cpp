@@ -119,6 +119,64 @@ Tensor matrix_exp_backward(const Tensor& grad, const Tensor& self) {
   return narrow(narrow(matrix_exp(cat(rows, -2)), -2, 0, n), -1, n, n);
 }
 
+// Reflectors H_i = 1 - tau_i v_i v_i^T, whose product is differentiated one by one: with K = H_i ... H_k G^T H_1 ... H_i-1 the gradients of
+// v_i and tau_i are products of K with v_i. Going on to the next reflector takes H_i off one side of K, by its inverse, and puts it on the other.
+std::tuple<Tensor, Tensor> householder_product_backward(const Tensor& grad, const Tensor& product, const Tensor& input, const Tensor& tau) {
+  if (!grad.defined() || input.numel() == 0) return {};
+  if (is_complex(input.dtype())) return {lacking_gradient({}, "linalg.householder_product of complex numbers"), Tensor()};
+  const int64_t m = input.size(-2), k = tau.size(-1);
+  const Tensor vectors = tril(input, -1);
+  Tensor on_diagonal = diagonal(vectors, 0, -2, -1);
+  fill_(on_diagonal, 1.0);
+  const Tensor columns = narrow(vectors, -1, 0, k);
+  const Tensor inverse = div(tau, sub(mul(tau, sum(mul(columns, columns), SizeVector{-2}, false)), 1.0));  // of the factor of H_i's inverse
+  const Tensor turned = mH(grad);
+  const Tensor K = matmul(product, turned);
+
+  const auto reflect_left = [&K, m](int64_t i, const Tensor& vector, const Tensor& factor) {
+    const Tensor v = narrow(vector, -2, i, m - i);
+    const Tensor row = mH(v);
+    const Tensor u = matmul(row, narrow(K, -2, i, m - i));
+    Tensor part = narrow(K, -2, i, m - i);
+    sub_(part, mul(mul(unsqueeze(factor, -1), v), u));
+  };
+  const auto reflect_right = [&K, m](int64_t i, const Tensor& vector, const Tensor& factor) {
+    const Tensor v = narrow(vector, -2, i, m - i), part_before = narrow(K, -1, i, m - i);
+    const Tensor same = narrow(vector, -2, i, m - i);
+    const Tensor u = matmul(part_before, mul(unsqueeze(factor, -1), same));
+    Tensor part = narrow(K, -1, i, m - i);
+    sub_(part, mul(u, mH(v)));
+  };
+
+  const Tensor first_factor = narrow(inverse, -1, 0, 1), first = narrow(vectors, -1, 0, 1);
+  narrow(first, -2, 0, m);
+  reflect_left(0, first, first_factor);
+  const Tensor of_input = zeros_like(input), of_tau = zeros_like(tau);
+  for (int64_t i = 0; i < k; ++i) {
+    const Tensor vector = narrow(vectors, -1, i, 1), t = narrow(tau, -1, i, 1);
+    const Tensor v = narrow(vector, -2, i, m - i);
+    const Tensor row = mH(v);
+    const Tensor vK = matmul(row, narrow(K, -2, i, m - i));
+    const Tensor Kv = matmul(narrow(K, -1, i, m - i), v);
+    const Tensor factor = unsqueeze(t, -1);
+    const Tensor down = squeeze(mul(factor, Kv), -1);
+    const Tensor g_v = sub(squeeze(mul(neg(factor), vK), -2), down);
+    const Tensor g_tau = squeeze(neg(matmul(narrow(vK, -1, i, m - i), v)), -1);
+    const Tensor column = unsqueeze(g_v, -1);
+    Tensor place = select(of_input, -1, i);
+    copy_(place, squeeze(column, -1));
+    Tensor tau_place = select(of_tau, -1, i);
+    copy_(tau_place, squeeze(g_tau, -1));
+    if (i + 1 == k) break;
+    const Tensor next = narrow(vectors, -1, i + 1, 1), next_factor = narrow(inverse, -1, i + 1, 1);
+    narrow(next, -2, i + 1, m - i - 1);
+    reflect_left(i + 1, next, next_factor);
+    reflect_right(i, vector, t);
+  }
+  Tensor out = of_input;
+  return {tril_(out, -1), of_tau};
+}
+
 Tensor lacking_gradient(const std::vector<Tensor>&, const char* name) {
   throw NotImplemented("The embedded engine has no gradient of " + std::string(name) + " yet; the program can be run on stock PyTorch (--engine pytorch).");
 }

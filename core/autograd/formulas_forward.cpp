@@ -1,6 +1,9 @@
 // Functions of derivatives.yaml for tangents.
+#include <limits>
+
 #include "core/autograd/formulas.h"
 #include "core/autograd/forward.h"
+#include "core/dispatch/error.h"
 
 namespace peel::core::formulas {
 namespace {
@@ -106,16 +109,86 @@ Tensor log_softmax_backward_tangent(const Tensor& grad, const Tensor& grad_t, co
   return sub(grad_t, mul(p, add(total_t, mul(output_t, total))));
 }
 
-Tensor layer_norm_tangent(const Dual& input, const Dual& weight, const Tensor& bias, const Tensor& mean, const Tensor& rstd, Sizes normalized_shape) {
-  SizeVector dims;
-  for (int64_t d = input.primal.dim() - static_cast<int64_t>(normalized_shape.size()); d < input.primal.dim(); ++d) dims.push_back(d);
-  const Tensor centred = sub(input.primal, mean), x = mul(centred, rstd);
-  const Tensor moved = sub(input.tangent, ops::mean_dim::call(input.tangent, Sizes(dims), true, {}));
-  const Tensor along = ops::mean_dim::call(mul(moved, x), Sizes(dims), true, {});
-  Tensor out = mul(sub(moved, mul(x, along)), rstd);
-  if (weight.primal.defined()) out = mul(out, weight.primal);
-  if (weight.tangent.defined()) out = add(out, mul(x, weight.tangent));
-  return bias.defined() ? add(out, bias) : out;
+Tensor abs_tangent(const Tensor& tangent, const Tensor& self) {
+  const Tensor direction = sgn(self);
+  return is_complex(tangent.dtype()) ? real(mul(conjugate(tangent), direction)) : mul(tangent, direction);
+}
+
+Tensor glu_tangent(const Tensor& self, const Tensor& tangent, int64_t dim) {
+  const int64_t half = self.size(dim) / 2;
+  const Tensor gate = sigmoid(narrow(self, dim, half, half)), value = narrow(self, dim, 0, half);
+  const Tensor by_gate = mul(value, sigmoid_backward(narrow(tangent, dim, half, half), gate));
+  return add(mul(narrow(tangent, dim, 0, half), gate), by_gate);
+}
+
+Tensor scatter_reduce_tangent(const Dual& self, int64_t dim, const Tensor& index, const Dual& src, std::string_view reduce, bool include_self, const Tensor& result) {
+  if (reduce == "sum" || reduce == "mean") return scatter_reduce(self.tangent, dim, index, src.tangent, reduce, include_self);
+  if (reduce == "prod") throw NotImplemented("Trying to use forward AD with scatter_reduce that does not support it because it has not been implemented yet.");
+  // Of the largest or smallest: the average of the tangents of those that are it.
+  Tensor from_self = to(eq(self.primal, result), result.dtype());
+  if (!include_self) from_self = scatter(from_self, dim, index, 0);
+  const Tensor from_src = to(eq(src.primal, gather(result, dim, index)), result.dtype());
+  const Tensor count = scatter_add(from_self, dim, index, from_src);
+  return div(scatter_add(mul(from_self, self.tangent), dim, index, mul(from_src, src.tangent)), count);
+}
+
+Tensor prod_tangent(const Tensor& tangent, const Tensor& self, const Tensor& result) { return sum(mul(prod_backward(ones_like(result), self, result), tangent)); }
+Tensor prod_tangent(const Tensor& tangent, const Tensor& self, const Tensor& result, int64_t dim, bool keepdim) {
+  const int64_t dims[] = {dim};
+  return sum_along(mul(prod_backward(ones_like(result), self, result, dim, keepdim), tangent), dims, keepdim);
+}
+Tensor logcumsumexp_tangent(const Tensor& self, const Tensor& tangent, const Tensor& result, int64_t dim) {
+  const Tensor largest = amax(self, SizeVector{dim}, true);
+  return div(cumsum(mul(exp(sub(self, largest)), tangent), dim), exp(sub(result, largest)));
+}
+Tensor dist_tangent(const Tensor& away, const Tensor& tangent, const Scalar& p, const Tensor& result) {
+  return sum(mul(norm_backward(ones_like(result), away, p, result, Sizes(), false), tangent));
+}
+
+// Of factors and solutions.
+Tensor solve_tangent(const Dual& A, const Tensor& B_t, const Tensor& X, bool left) {
+  const Tensor moved = left ? matmul(A.tangent, X) : matmul(X, A.tangent);
+  return linalg_solve(A.primal, sub(B_t, moved), left);
+}
+Tensor solve_triangular_tangent(const Dual& A, const Tensor& B_t, const Tensor& X, bool upper, bool left, bool unitriangular) {
+  const Tensor part = upper ? triu(A.tangent, unitriangular ? 1 : 0) : tril(A.tangent, unitriangular ? -1 : 0);
+  return linalg_solve_triangular(A.primal, sub(B_t, left ? matmul(part, X) : matmul(X, part)), upper, left, unitriangular);
+}
+Tensor cholesky_tangent(const Tensor& A_t, const Tensor& factor, bool upper) {
+  const Tensor L = upper ? mH(factor) : factor;
+  const Tensor half = linalg_solve_triangular(L, A_t, false);
+  const Tensor middle = linalg_solve_triangular(mH(L), half, true, false);
+  const Tensor below = sub(tril(middle), diag_embed(div(diagonal(middle, 0, -2, -1), 2)));
+  const Tensor out = matmul(L, below);
+  return upper ? mH(out) : out;
+}
+Tensor slogdet_tangent(const Dual& A) { return sum_along(diagonal(linalg_solve(A.primal, A.tangent), 0, -2, -1), SizeVector{-1}, false); }
+Tensor eigenvalues_tangent(const Tensor& A_t, const Tensor& V) { return real(diagonal(matmul(mH(V), matmul(A_t, V)), 0, -2, -1)); }
+Tensor eigenvectors_tangent(const Tensor& A_t, const Tensor& L, const Tensor& V) {
+  const Tensor inner = matmul(mH(V), matmul(A_t, V));
+  Tensor gaps = sub(unsqueeze(L, -2), unsqueeze(L, -1));
+  Tensor diagonal_of = diagonal(gaps, 0, -2, -1);
+  ops::fill__Scalar::call(diagonal_of, std::numeric_limits<double>::infinity());
+  return matmul(V, div(inner, gaps));
+}
+Tensor singular_values_tangent(const Tensor& A_t, const Tensor& U, const Tensor& S, const Tensor& Vh) {
+  const int64_t k = S.size(-1);
+  const Tensor inner = matmul(mH(narrow(U, -1, 0, k)), matmul(A_t, mH(narrow(Vh, -2, 0, k))));
+  return real(diagonal(inner, 0, -2, -1));
+}
+
+Tensor convolution_backward_tangent(size_t which, const Dual& grad, const Dual& input, const Dual& weight, std::optional<Sizes> bias_sizes, Sizes stride, Sizes padding,
+                                    Sizes dilation, bool transposed, Sizes output_padding, int64_t groups, std::array<bool, 3> wanted) {
+  if (!wanted[which]) return {};
+  std::array<bool, 3> mask{};
+  mask[which] = true;
+  const auto of = [&](const Tensor& g, const Tensor& x, const Tensor& w) {
+    auto all = convolution_backward(g, x, w, bias_sizes, stride, padding, dilation, transposed, output_padding, groups, mask);
+    return which == 0 ? std::get<0>(all) : which == 1 ? std::get<1>(all) : std::get<2>(all);
+  };
+  const Tensor first = of(grad.tangent, input.primal, weight.primal);
+  if (which == 2) return first;
+  return add(first, which == 0 ? of(grad.primal, input.primal, weight.tangent) : of(grad.primal, input.tangent, weight.primal));
 }
 
 }  // namespace peel::core::formulas

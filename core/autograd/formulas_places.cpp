@@ -5,6 +5,7 @@
 namespace peel::core::formulas {
 
 SizeVector last_two(Sizes s) { return {s[s.size() - 2], s[s.size() - 1]}; }
+SizeVector last_three(Sizes s) { return {s[s.size() - 3], s[s.size() - 2], s[s.size() - 1]}; }
 
 Tensor picked_gradient(const Tensor& grad, const Tensor& indices, int64_t dims) {
   SizeVector shape(indices.sizes().begin(), indices.sizes().end() - static_cast<ptrdiff_t>(dims));
@@ -53,6 +54,49 @@ std::tuple<Tensor, Tensor> scatter_reduce_backward(const Tensor& grad, const Ten
   }
   if (!include_self) of_self = scatter(of_self, dim, index, 0);
   return {of_self, of_src};
+}
+
+std::tuple<Tensor, Tensor> index_reduce_backward(const Tensor& grad, const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source, const std::string& reduce,
+                                                 bool include_self, const Tensor& result) {
+  if (!grad.defined()) return {};
+  Tensor of_self, of_source;
+  if (reduce == "mean") {
+    const Tensor self_count = include_self ? ones_like(grad) : zeros_like(grad);
+    Tensor count = index_add(self_count, dim, index, ones_like(source));
+    masked_fill_(count, eq(count, 0), 1);
+    of_self = div(grad, count);
+    const Tensor count_of_source = index_select(count, dim, index);
+    of_source = div(index_select(grad, dim, index), count_of_source);
+  } else if (reduce == "amax" || reduce == "amin") {
+    const Tensor value = index_select(result, dim, index);
+    const Tensor self_is = to(eq(self, result), self.dtype()), source_is = to(eq(source, value), source.dtype());
+    const Tensor shared = div(grad, index_add(self_is, dim, index, source_is));
+    of_self = mul(self_is, shared);
+    of_source = mul(source_is, index_select(shared, dim, index));
+  } else {
+    const Tensor whole = masked_fill(self, eq(self, 0), 1);
+    const Tensor product = index_reduce(whole, dim, index, source, reduce, include_self);
+    of_self = div(mul(grad, product), whole);
+    const Tensor zero = eq(source, 0), none = zeros_like(self);
+    const Tensor zeros_there = index_select(index_add(none, dim, index, to(zero, self.dtype())), dim, index);
+    const Tensor only_zero = bitwise_and(zero, eq(zeros_there, 1));
+    const Tensor others = index_reduce(self, dim, index, masked_fill(source, only_zero, 1), reduce, include_self);
+    const Tensor divisor = masked_fill(source, zero, 1);
+    const Tensor usual = div(index_select(mul(grad, result), dim, index), divisor);
+    of_source = where(only_zero, index_select(mul(grad, others), dim, index), usual);
+  }
+  if (!include_self) of_self = index_fill(of_self, dim, index, 0);
+  return {of_self, of_source};
+}
+
+std::tuple<Tensor, Tensor, Tensor> trilinear_backward(const Tensor& grad, const Tensor& i1, const Tensor& i2, const Tensor& i3, const std::array<SizeVector, 3>& expand, Sizes sumdim,
+                                                      std::array<bool, 3> wanted) {
+  const auto& [e1, e2, e3] = expand;
+  Tensor of_1, of_2, of_3;
+  if (wanted[0]) of_1 = _trilinear(grad, i2, i3, sumdim, e2, e3, e1);
+  if (wanted[1]) of_2 = _trilinear(i1, grad, i3, e1, sumdim, e3, e2);
+  if (wanted[2]) of_3 = _trilinear(i1, i2, grad, e1, e2, sumdim, e3);
+  return {of_1, of_2, of_3};
 }
 
 std::vector<Tensor> block_diag_backward(const Tensor& grad, const std::vector<SizeVector>& sizes) {

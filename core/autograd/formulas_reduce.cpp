@@ -176,16 +176,6 @@ Tensor logsumexp_backward(const Tensor& grad, const Tensor& self, const Tensor& 
   return mul(g, exp(sub(self, r)));
 }
 
-std::tuple<Tensor, Tensor, Tensor> group_norm_backward_of(const std::vector<Tensor>& grads, const Tensor& input, const Tensor& mean, const Tensor& rstd, const Tensor& weight,
-                                                          GroupShape s, std::array<bool, 3> wanted) {
-  if (!grads[0].defined()) return {};
-  if ((grads.size() > 1 && grads[1].defined()) || (grads.size() > 2 && grads[2].defined())) {
-    throw NotImplemented("The embedded engine has no gradient through the mean of native_group_norm yet; the program can be run on stock PyTorch (--engine pytorch).");
-  }
-  const Tensor grad = made_contiguous(grads[0]);
-  return native_group_norm_backward(grad, made_contiguous(input), mean, rstd, weight, s.n, s.c, s.inner, s.groups, wanted);
-}
-
 Tensor logits_backward(const Tensor& grad, const Tensor& self, const Tensor& target, const Tensor& weight, const Tensor& pos_weight, int64_t reduction) {
   // In place where no graph is made of it.
   Tensor out;

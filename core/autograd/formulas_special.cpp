@@ -1,4 +1,5 @@
 // Gradients of rarer functions of one and two tensors.
+#include <limits>
 #include <numbers>
 
 #include "core/autograd/formulas.h"
@@ -76,6 +77,61 @@ std::tuple<Tensor, Tensor> clamp_bounds_backward(const Tensor& grad, const Tenso
   if (min.defined() && wanted[0]) of_min = where(lt(self, min), grad, zero);
   if (max.defined() && wanted[1]) of_max = where(gt(self, max), grad, zero);
   return {of_min, of_max};
+}
+
+namespace {
+
+// 1 / self and what is near 0 of it: there the slope is 1/2, which the formulas don't give.
+struct AwayFromZero {
+  Tensor away, safe;
+  explicit AwayFromZero(const Tensor& self) : number_like(self) {
+    const double tiny = self.dtype() == ScalarType::Float ? double{std::numeric_limits<float>::epsilon()} : std::numeric_limits<double>::epsilon();
+    away = ops::gt_Scalar::call(abs(self), tiny);
+    safe = where(away, self, number(tiny));
+  }
+  Tensor slope(const Tensor& computed) const { return where(away, computed, number(0.5)); }
+
+ private:
+  Tensor number(double v) const { return scalar_tensor(v, number_like.dtype(), Layout::Strided, number_like.device()); }
+  Tensor number_like;
+};
+
+}  // namespace
+
+Tensor i1_backward(const Tensor& grad, const Tensor& self, const Tensor& result) {
+  const AwayFromZero x(self);
+  const Tensor ratio = mul(result, reciprocal(x.safe));
+  return mul(grad, x.slope(sub(i0(x.safe), ratio)));
+}
+Tensor i0e_backward(const Tensor& grad, const Tensor& self, const Tensor& result) {
+  const Tensor turned = mul(sgn(self), result);
+  return mul(grad, sub(special_i1e(self), turned));
+}
+Tensor i1e_backward(const Tensor& grad, const Tensor& self, const Tensor& result) {
+  const AwayFromZero x(self);
+  const Tensor inverse = reciprocal(x.safe);
+  const Tensor ratio = mul(result, add(sgn(self), inverse));
+  return mul(grad, x.slope(sub(special_i0e(x.safe), ratio)));
+}
+
+Tensor zeta_backward(const Tensor& grad, const Tensor& self, const Tensor& other) {
+  const Tensor next = special_zeta(add(self, 1.0), other);
+  return mul(mul(grad, neg(self)), next);
+}
+Tensor zeta_backward(const Tensor& grad, const Scalar& self, const Tensor& other) {
+  const double s = self.value.to_double();
+  const Tensor next = ops::special_zeta_self_scalar::call(s + 1, other);
+  return mul(mul(grad, -s), next);
+}
+Tensor gamma_density(const Tensor& shape, const Tensor& x) {
+  const Tensor whole = lgamma(shape), log_x = log(x);
+  return exp(sub(sub(mul(sub(shape, 1), log_x), x), whole));
+}
+Tensor mvlgamma_backward(const Tensor& grad, const Tensor& self, int64_t p) {
+  const Tensor steps = arange(-static_cast<double>(p) / 2 + 0.5, 0.5, 0.5, self.dtype(), Layout::Strided, self.device());
+  Tensor all = add(steps, unsqueeze(self, -1));
+  digamma_(all);
+  return mul(grad, sum(all, SizeVector{-1}, false));
 }
 
 }  // namespace peel::core::formulas

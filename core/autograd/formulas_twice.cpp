@@ -81,19 +81,97 @@ Tensor log_sigmoid_twice(const Tensor& grad, const Tensor& self) {
 }
 Tensor softplus_twice(const Tensor& grad, const Tensor& self, const Scalar& beta, const Scalar& threshold) {
   const Tensor x = mul(self, beta);
-  return mul(mul(sigmoid_backward(grad, sigmoid(x)), ops::lt_Scalar::call(x, threshold)), beta);
+  const Tensor below = type_as(ops::lt_Scalar::call(x, threshold), grad);
+  return mul(mul(sigmoid_backward(grad, sigmoid(x)), below), beta);
 }
 Tensor elu_twice(const Tensor& grad, const Tensor& grad_output, const Scalar& alpha, const Scalar& scale, const Scalar& input_scale, bool is_result, const Tensor& x) {
-  const double in = input_scale.value.to_double(), out = scale.value.to_double(), a = alpha.value.to_double();
-  const Tensor slope = is_result ? mul(grad, in) : mul(exp(mul(x, in)), grad);
-  const double factor = is_result ? in : in * in * a * out;
-  const Tensor below = mul(mul(slope, grad_output), factor);
-  return where(ops::lt_Scalar::call(x, 0), below, zeros_like(below));
+  const Tensor below = type_as(ops::lt_Scalar::call(x, 0), grad);
+  const Tensor product = mul(mul(grad, grad_output), input_scale);
+  return mul(is_result ? product : elu_backward(product, alpha, scale, input_scale, is_result, x), below);
 }
+Tensor gelu_twice(const Tensor& grad, const Tensor& grad_output, const Tensor& self, std::string_view approximate) {
+  constexpr double kBeta = 0.7978845608028654, kKappa = 0.044715;  // sqrt(2 / pi), and the cubic part of the approximation
+  if (approximate != "tanh") {
+    const Tensor square = mul(self, self);
+    const Tensor density = mul(exp(mul(square, -0.5)), kBeta / 2);
+    const Tensor away = mul(square, density);
+    const Tensor bend = sub(mul(density, 2), away);
+    return mul(mul(grad, grad_output), bend);
+  }
+  const Tensor inner = mul(add(self, mul(pow(self, 3), kKappa)), kBeta);
+  const Tensor t = tanh(inner), sech = number_over(1, cosh(inner));
+  const Tensor f = mul(self, 0.5), g = number_minus(1, mul(t, t));  // gelu = f (1 + t); g and h: slopes of t and of inner
+  const Tensor h = mul(add(mul(mul(self, 3 * kKappa), self), 1), kBeta);
+  const Tensor by_f = mul(mul(g, 0.5), h);
+  const Tensor down = mul(neg(sech), t);
+  const Tensor by_g = mul(mul(mul(mul(mul(sech, 2), down), h), f), h);
+  const Tensor by_h = mul(mul(mul(mul(self, 6 * kKappa), kBeta), f), g);
+  const Tensor slope = add(add(mul(by_f, 2), by_g), by_h);
+  return mul(mul(grad, grad_output), slope);
+}
+
+Tensor glu_twice_grad_output(const Tensor& grad, const Tensor& self, int64_t dim) {
+  const int64_t d = dim < 0 ? dim + self.dim() : dim, half = self.size(d) / 2;
+  SizeVector sizes(self.sizes().begin(), self.sizes().end());
+  sizes[static_cast<size_t>(d)] = half;
+  const Tensor moved = mul(grad, glu_backward(ones(sizes, self.dtype(), Layout::Strided, self.device()), self, d));
+  const Tensor by_gate = narrow(moved, d, half, half);
+  return add(narrow(moved, d, 0, half), by_gate);
+}
+Tensor glu_twice(const Tensor& grad, const Tensor& grad_output, const Tensor& self, int64_t dim) {
+  const int64_t half = self.size(dim) / 2;
+  const Tensor value = narrow(self, dim, 0, half), gate = sigmoid(narrow(self, dim, half, half));
+  const Tensor rest = number_minus(1, gate), slope = mul(gate, rest);
+  const Tensor of_value = narrow(grad, dim, 0, half), of_gate = narrow(grad, dim, half, half);
+  const Tensor both = mul(of_gate, value);
+  const Tensor first = mul(mul(of_gate, grad_output), slope);
+  const Tensor back = mul(gate, slope), bend = sub(mul(slope, rest), back);
+  const Tensor crossed = mul(mul(of_value, grad_output), slope);
+  const Tensor second = add(mul(mul(both, grad_output), bend), crossed);
+  return cat(std::vector<Tensor>{first, second}, dim);
+}
+
+namespace {
+
+Tensor zero_of(const Tensor& t) { return zeros(Sizes(), t.dtype(), Layout::Strided, t.device()); }
+Tensor not_below_zero(const Tensor& t) { return ops::ge_Scalar::call(t, 0); }
+
+}  // namespace
+
+Tensor prelu_twice_grad_output(const std::vector<Tensor>& grads, const Tensor& self, const Tensor& weight) {
+  const bool of_weight = grads.size() > 1 && grads[1].defined();
+  if (!grads[0].defined()) {
+    const Tensor product = mul(grads[1], self), zero = zero_of(product);
+    return where(not_below_zero(self), zero, product);
+  }
+  Tensor below;
+  if (of_weight) below = mul(grads[1], self);
+  below = of_weight ? add(mul(grads[0], weight), below) : mul(grads[0], weight);
+  return where(not_below_zero(self), grads[0], below);
+}
+Tensor prelu_twice(const Tensor& grad, const Tensor& grad_output, const Tensor& self, const Tensor& of) {
+  if (!grad.defined()) return zeros_like(of);
+  const Tensor product = mul(grad_output, grad), zero = zero_of(grad_output);
+  return where(not_below_zero(self), zero, product);
+}
+
+Tensor soft_margin_loss_twice(const Tensor& grad, const Tensor& self, const Tensor& target, int64_t reduction) {
+  const Tensor z = exp(mul(self, neg(target))), more = add(z, 1);
+  const Tensor square = mul(more, more);
+  Tensor out = mul(mul(grad, mul(target, target)), z);
+  out = div(out, square);
+  if (reduction == kMean) ops::div__Scalar::call(out, self.numel());
+  return out;
+}
+Tensor soft_margin_loss_twice_grad_output(const Tensor& grad, const Tensor& grad_output, const Tensor& self, const Tensor& target, int64_t reduction) {
+  return of_gradient(grad, grad_output, reduction, [&](const Tensor& g) { return soft_margin_loss_backward(g, self, target, reduction); });
+}
+
 Tensor hardswish_twice(const Tensor& grad, const Tensor& grad_output, const Tensor& self) {
-  const Tensor inside = logical_and(ops::gt_Scalar::call(self, -3.0), ops::lt_Scalar::call(self, 3.0));
+  const Tensor zero = zeros(Sizes(), grad.dtype(), Layout::Strided, grad.device());
   const Tensor value = div(mul(grad, grad_output), 3.0);
-  return where(inside, value, zeros_like(value));
+  const Tensor below = ops::lt_Scalar::call(self, 3.0), above = ops::gt_Scalar::call(self, -3.0);
+  return where(logical_and(above, below), value, zero);
 }
 
 namespace {

@@ -42,6 +42,9 @@ void exit_dual_level(int64_t level);
 // Functions of derivatives.yaml for tangents (formulas_forward.cpp).
 namespace formulas {
 
+struct BatchStatistics;
+struct GroupShape;
+
 /// With its tangent, undefined where it has none.
 struct Dual {
   Tensor primal, tangent;
@@ -64,7 +67,35 @@ Tensor convolution_tangent(const Dual& input, const Dual& weight, const Tensor& 
                            int64_t groups);
 Tensor softmax_backward_tangent(const Tensor& grad, const Tensor& grad_t, const Tensor& output, const Tensor& output_t, int64_t dim);
 Tensor log_softmax_backward_tangent(const Tensor& grad, const Tensor& grad_t, const Tensor& output, const Tensor& output_t, int64_t dim);
+Tensor convolution_backward_tangent(size_t which, const Dual& grad, const Dual& input, const Dual& weight, std::optional<Sizes> bias_sizes, Sizes stride, Sizes padding,
+                                    Sizes dilation, bool transposed, Sizes output_padding, int64_t groups, std::array<bool, 3> wanted);
+Tensor abs_tangent(const Tensor& tangent, const Tensor& self);
+Tensor glu_tangent(const Tensor& self, const Tensor& tangent, int64_t dim);
+Tensor scatter_reduce_tangent(const Dual& self, int64_t dim, const Tensor& index, const Dual& src, std::string_view reduce, bool include_self, const Tensor& result);
+Tensor prod_tangent(const Tensor& tangent, const Tensor& self, const Tensor& result);
+Tensor prod_tangent(const Tensor& tangent, const Tensor& self, const Tensor& result, int64_t dim, bool keepdim);
+Tensor logcumsumexp_tangent(const Tensor& self, const Tensor& tangent, const Tensor& result, int64_t dim);
+Tensor dist_tangent(const Tensor& away, const Tensor& tangent, const Scalar& p, const Tensor& result);
+Tensor solve_tangent(const Dual& A, const Tensor& B_t, const Tensor& X, bool left);
+Tensor solve_triangular_tangent(const Dual& A, const Tensor& B_t, const Tensor& X, bool upper, bool left, bool unitriangular);
+Tensor cholesky_tangent(const Tensor& A_t, const Tensor& factor, bool upper);
+/// Of the logarithm of a determinant.
+Tensor slogdet_tangent(const Dual& A);
+Tensor eigenvalues_tangent(const Tensor& A_t, const Tensor& V);
+Tensor eigenvectors_tangent(const Tensor& A_t, const Tensor& L, const Tensor& V);
+Tensor singular_values_tangent(const Tensor& A_t, const Tensor& U, const Tensor& S, const Tensor& Vh);
+
+// Of normalisations (formulas_normalisation.cpp).
 Tensor layer_norm_tangent(const Dual& input, const Dual& weight, const Tensor& bias, const Tensor& mean, const Tensor& rstd, Sizes normalized_shape);
+Tensor layer_norm_backward_tangent(const Dual& grad, const Dual& input, const Dual& weight, const Tensor& mean, const Tensor& rstd, Sizes normalized_shape);
+Tensor layer_norm_weight_tangent(const Dual& grad, const Dual& input, const Tensor& mean, const Tensor& rstd, Sizes normalized_shape);
+Tensor batch_norm_tangent(const Dual& input, const Dual& weight, const Tensor& bias, const BatchStatistics&);
+Tensor batch_norm_backward_tangent(const Dual& grad, const Dual& input, const Dual& weight, const BatchStatistics&);
+Tensor batch_norm_weight_tangent(const Dual& grad, const Dual& input, const BatchStatistics&);
+Tensor batch_norm_bias_tangent(const Tensor& grad);
+Tensor group_norm_tangent(const Dual& input, const Dual& weight, const Tensor& bias, const Tensor& mean, const Tensor& rstd, GroupShape);
+Tensor group_mean_tangent(const Tensor& tangent, GroupShape);
+Tensor group_rstd_tangent(const Dual& input, const Tensor& mean, const Tensor& rstd, GroupShape);
 
 }  // namespace formulas
 }  // namespace peel::core

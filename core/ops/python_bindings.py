@@ -8,12 +8,12 @@ leaky_relu_ linear log_sigmoid max_pool2d_with_indices max_pool3d_with_indices m
 nll_loss_nd one_hot pad pad_sequence reflection_pad1d reflection_pad2d relu6 relu6_ replication_pad1d replication_pad2d
 scaled_dot_product_attention silu silu_ slow_conv3d smooth_l1_loss soft_margin_loss softplus softshrink upsample_bicubic2d upsample_bilinear2d
 upsample_linear1d upsample_nearest1d upsample_nearest2d upsample_nearest3d upsample_trilinear3d _upsample_nearest_exact1d _upsample_nearest_exact2d
-replication_pad3d _pad_circular slow_conv_dilated2d slow_conv_dilated3d slow_conv_transpose2d slow_conv_transpose3d""".split())
+replication_pad3d _pad_circular slow_conv_dilated2d slow_conv_dilated3d slow_conv_transpose2d slow_conv_transpose3d rrelu_with_noise rrelu_with_noise_""".split())
 ONLY_METHOD = set("""__iand__ __ilshift__ __ior__ __irshift__ __ixor__ contiguous coalesce cpu dense_dim expand expand_as is_coalesced is_contiguous item new_empty new_empty_strided new_full new_ones
 new_zeros repeat reshape_as sum_to_size to to_dense to_sparse type_as unfold view view_as to_sparse_csr to_sparse_csc _to_dense _to_sparse
 _to_sparse_csr _to_sparse_csc _coalesced_ _indices _nnz _values indices values crow_indices col_indices ccol_indices row_indices sparse_dim
 sparse_mask sparse_resize_ sparse_resize_and_clear_ is_pinned""".split())
-ONLY_FUNCTION = set("""fake_quantize_per_tensor_affine fake_quantize_per_channel_affine _masked_softmax _coalesce _convert_indices_from_coo_to_csr _convert_indices_from_csr_to_coo _sparse_sum _sparse_sparse_matmul
+ONLY_FUNCTION = set("""embedding_renorm_ fake_quantize_per_tensor_affine fake_quantize_per_channel_affine _masked_softmax _coalesce _convert_indices_from_coo_to_csr _convert_indices_from_csr_to_coo _sparse_sum _sparse_sparse_matmul
 _sparse_softmax_backward_data _sparse_log_softmax_backward_data _validate_sparse_coo_tensor_args _assert_async _nnpack_available _prelu_kernel
 _scaled_dot_product_flash_attention_for_cpu _transform_bias_rescale_qkv _adaptive_avg_pool2d _batch_norm_impl_index _convolution
 _has_compatible_shallow_copy_type _index_put_impl_ _log_softmax _foreach_clamp_max_ _foreach_clamp_min_ _foreach_lerp_ _foreach_mul_ _foreach_norm
@@ -29,7 +29,7 @@ atleast_3d gradient unique_consecutive unique_dim var_mean view_as_complex view_
 SPARSE = {"_sparse_mm", "_sparse_addmm", "_sparse_softmax", "_sparse_log_softmax"}
 # In place, and a function all the same; or private, and a method.
 BOTH = set("""__and__ __lshift__ __or__ __rshift__ __xor__ _addmm_activation _conj _conj_physical _is_all_true _is_any_true _neg_view abs_ acos_ acosh_ addmv_ arccos_ arccosh_ arcsin_ arcsinh_ arctan_ arctanh_ as_strided_ asin_
-asinh_ atan_ atanh_ clip_ deg2rad_ fix_ gcd_ i0_ lcm_ polygamma rad2deg_ ceil_ clamp_ clamp_max_ clamp_min_ conj_physical_ cos_ cosh_ detach_ erf_ erfc_
+asinh_ atan_ atanh_ clip_ deg2rad_ fix_ gcd_ i0_ lcm_ ldexp_ polygamma rad2deg_ ceil_ clamp_ clamp_max_ clamp_min_ conj_physical_ cos_ cosh_ detach_ erf_ erfc_
 exp2_ exp_ expm1_ fill_ floor_ frac_ index_put_ log10_ log1p_ log2_ log_ logit_ nan_to_num_ neg_ negative_ reciprocal_ relu_ resize_as_ round_ rsqrt_ sigmoid_ sin_
 sinc_ sinh_ sqrt_ square_ tan_ tanh_ trunc_ where xlogy_ zero_""".split())
 NOWHERE = set("""fake_quantize_per_tensor_affine_cachemask fake_quantize_per_channel_affine_cachemask multilabel_margin_loss_forward alias convolution_overrideable slow_conv3d_forward copy_sparse_to_sparse_ index lift lift_fresh log_sigmoid_forward mH mT matrix_H nll_loss2d_forward nll_loss_forward nonzero_numpy numpy_T random

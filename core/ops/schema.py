@@ -128,7 +128,9 @@ class Function:
 
     @property
     def written(self):
-        return [a for a in self.arguments if a.written]
+        """What an out= or in-place form gives back, or all that it writes where it gives nothing. What else is written to counts for nothing (rrelu's noise)."""
+        marked = [a for a in self.arguments if a.written]
+        return [a for a in marked if any("(%s!" % a.alias in r for r in self.returned)] if self.returned else marked
 
     @property
     def inplace(self):

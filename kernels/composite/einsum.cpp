@@ -4,6 +4,7 @@
 #include <map>
 
 #include "core/dispatch/error.h"
+#include "kernels/composite/pair.h"
 #include "ops_generated/kernels.h"
 #include "ops_generated/ops.h"
 
@@ -53,7 +54,8 @@ Equation parse(std::string_view text, size_t count) {
   return e;
 }
 
-// The product of two operands of the same dimensions, summed over some; those keep size 1.
+}  // namespace
+
 Tensor pair(const Tensor& a, const Tensor& b, const SizeVector& summed) {
   SizeVector both, only_a, only_b;
   int64_t both_size = 1, a_size = 1, b_size = 1, sum_size = 1;
@@ -92,8 +94,6 @@ Tensor pair(const Tensor& a, const Tensor& b, const SizeVector& summed) {
   right = ops::reshape::call(ops::permute::call(right, joined({&both, &summed, &only_b, &only_a})), SizeVector{both_size, sum_size, b_size});
   return ops::permute::call(ops::view::call(ops::bmm::call(left, right), shape), back);
 }
-
-}  // namespace
 
 Tensor einsum(std::string_view equation, std::span<const Tensor> tensors, std::optional<Sizes>) {
   if (tensors.empty()) throw Error("einsum(): must provide at least one operand");

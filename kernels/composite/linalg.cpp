@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/autograd/forward.h"
 #include "kernels/cpu/matrices.h"
 #include "ops_generated/kernels.h"
 #include "ops_generated/ops.h"
@@ -12,8 +13,8 @@ namespace {
 
 using Optional = std::optional<Tensor>;
 
-// Whether singular vectors will be asked for: by a gradient.
-bool wants_grad(const Tensor& t) { return grad_state.grad_mode && t.impl().requires_grad(); }
+// Whether singular vectors will be asked for: by a gradient or a tangent.
+bool wants_vectors(const Tensor& t) { return (grad_state.grad_mode && t.impl().requires_grad()) || any_tangent(t); }
 
 Tensor matrix_transpose(const Tensor& t, const char* name) {
   if (t.dim() < 2) {
@@ -34,7 +35,7 @@ Tensor matrix_H(const Tensor& self) {
 std::tuple<Tensor, Tensor, Tensor> linalg_svd(const Tensor& A, bool full_matrices, std::optional<std::string_view> driver) {
   return ops::_linalg_svd::call(A, full_matrices, true, driver);
 }
-Tensor linalg_svdvals(const Tensor& A, std::optional<std::string_view> driver) { return std::get<1>(ops::_linalg_svd::call(A, false, wants_grad(A), driver)); }
+Tensor linalg_svdvals(const Tensor& A, std::optional<std::string_view> driver) { return std::get<1>(ops::_linalg_svd::call(A, false, wants_vectors(A), driver)); }
 std::tuple<Tensor, Tensor, Tensor> svd(const Tensor& self, bool some, bool compute_uv) {
   if (self.dim() < 2) throw Error("linalg.svd: input should have at least 2 dimensions, but has " + std::to_string(self.dim()) + " dimensions instead");
   if (!compute_uv) {
@@ -49,7 +50,7 @@ std::tuple<Tensor, Tensor, Tensor> svd(const Tensor& self, bool some, bool compu
 std::tuple<Tensor, Tensor> qr(const Tensor& self, bool some) { return ops::linalg_qr::call(self, some ? "reduced" : "complete"); }
 
 std::tuple<Tensor, Tensor> linalg_eigh(const Tensor& self, std::string_view UPLO) { return ops::_linalg_eigh::call(self, UPLO, true); }
-Tensor linalg_eigvalsh(const Tensor& self, std::string_view UPLO) { return std::get<0>(ops::_linalg_eigh::call(self, UPLO, wants_grad(self))); }
+Tensor linalg_eigvalsh(const Tensor& self, std::string_view UPLO) { return std::get<0>(ops::_linalg_eigh::call(self, UPLO, wants_vectors(self))); }
 Tensor linalg_cholesky(const Tensor& self, bool upper) {
   const auto [L, info] = ops::linalg_cholesky_ex::call(self, upper, false);
   ops::_linalg_check_errors::call(info, "linalg.cholesky", self.dim() == 2);

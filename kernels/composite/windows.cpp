@@ -1,4 +1,6 @@
 // Windows: factors that fade a signal out towards its ends.
+#include <algorithm>
+#include <cmath>
 #include <numbers>
 
 #include "kernels/composite/factory_arguments.h"
@@ -16,6 +18,7 @@ struct Wanted {
   LayoutArgument layout;
   DeviceArgument device;
   Flag pin;
+  bool calls_arange = false;  // through the dispatcher
 };
 
 const char* cpp_name(ScalarType t) {
@@ -43,7 +46,8 @@ Tensor window(const Wanted& w, F shape) {
     return w.length ? ops::fill__Scalar::call(out, 1.0) : out;
   }
   const int64_t n = w.length + (w.periodic ? 1 : 0);
-  const Tensor out = shape(arange(n, type, w.layout, w.device, w.pin), n);
+  const Tensor steps = w.calls_arange ? ops::arange::call(n, type, w.layout, w.device, w.pin) : arange(n, type, w.layout, w.device, w.pin);
+  const Tensor out = shape(steps, n);
   return w.periodic ? ops::narrow::call(out, 0, 0, w.length) : out;
 }
 
@@ -83,6 +87,23 @@ Tensor blackman_window(int64_t length, bool periodic, PEEL_OPTIONS) {
   });
 }
 Tensor blackman_window(int64_t length, PEEL_OPTIONS) { return blackman_window(length, true, dtype, layout, device, pin); }
+
+Tensor kaiser_window(int64_t length, bool periodic, double beta, PEEL_OPTIONS) {
+  const Wanted w{"kaiser_window", length, periodic, dtype, layout, device, pin, true};
+  if (length == 1) return ops::ones::call(SizeVector{1}, dtype.value_or(default_dtype()), layout, device, pin);
+  return window(w, [&w, beta](const Tensor& x, int64_t n) {
+    const Tensor out = ops::empty_memory_format::call(x.sizes(), x.dtype(), w.layout, w.device, w.pin);
+    with_floating(x.dtype(), "kaiser_window_cpu", [&]<class T>(T) {
+      for (int64_t i = 0; i < n; ++i) {
+        const double at = 2 * static_cast<double>(i) / static_cast<double>(n - 1) - 1;
+        out.data_as<T>()[i] = static_cast<T>(std::cyl_bessel_i(0, beta * std::sqrt(std::max(0.0, 1 - at * at))) / std::cyl_bessel_i(0, beta));
+      }
+    });
+    return out;
+  });
+}
+Tensor kaiser_window(int64_t length, bool periodic, PEEL_OPTIONS) { return kaiser_window(length, periodic, 12.0, dtype, layout, device, pin); }
+Tensor kaiser_window(int64_t length, PEEL_OPTIONS) { return kaiser_window(length, true, 12.0, dtype, layout, device, pin); }
 
 Tensor bartlett_window(int64_t length, bool periodic, PEEL_OPTIONS) {
   return window({"bartlett_window", length, periodic, dtype, layout, device, pin}, [](Tensor x, int64_t n) {

@@ -1,6 +1,7 @@
 // Picking and putting elements by tensors of indices.
 #include <algorithm>
 
+#include "kernels/cpu/indexing.h"
 #include "kernels/cpu/rows.h"
 #include "ops_generated/kernels.h"
 #include "ops_generated/ops.h"
@@ -14,6 +15,16 @@ std::vector<int64_t> whole_numbers_of(const Tensor& index) {
     for (size_t i = 0; i < out.size(); ++i) out[i] = static_cast<int64_t>(static_cast<Math<T>>(flat.data_as<T>()[i]));
   });
   return out;
+}
+
+Tensor like(const Tensor& self) { return empty_strided(self.sizes(), like_strides(self.sizes(), self.strides()), self.dtype(), self.device()); }
+Tensor slice_at(const Tensor& t, int64_t d, int64_t i) {
+  if (t.dim() == 0) return t;
+  SizeVector sizes(t.sizes().begin(), t.sizes().end()), strides(t.strides().begin(), t.strides().end());
+  const int64_t offset = t.storage_offset() + i * strides[static_cast<size_t>(d)];
+  sizes.erase(sizes.begin() + static_cast<ptrdiff_t>(d));
+  strides.erase(strides.begin() + static_cast<ptrdiff_t>(d));
+  return view_of(t, sizes, strides, offset);
 }
 
 namespace {
@@ -116,7 +127,6 @@ void scatter_into(const Tensor& self, int64_t dim, const Tensor& index, const Sc
     each_place(self, d, i, i, [v = as<T>(value), &self](int64_t to, int64_t) { self.data_as<T>()[to] = v; });
   });
 }
-Tensor like(const Tensor& self) { return empty_strided(self.sizes(), like_strides(self.sizes(), self.strides()), self.dtype(), self.device()); }
 
 }  // namespace
 
@@ -281,14 +291,6 @@ std::vector<int64_t> places_along(const char* op, const Tensor& self, int64_t d,
     if (i < 0) i += size;
   }
   return out;
-}
-Tensor slice_at(const Tensor& t, int64_t d, int64_t i) {
-  if (t.dim() == 0) return t;
-  SizeVector sizes(t.sizes().begin(), t.sizes().end()), strides(t.strides().begin(), t.strides().end());
-  const int64_t offset = t.storage_offset() + i * strides[static_cast<size_t>(d)];
-  sizes.erase(sizes.begin() + static_cast<ptrdiff_t>(d));
-  strides.erase(strides.begin() + static_cast<ptrdiff_t>(d));
-  return view_of(t, sizes, strides, offset);
 }
 void copy_at(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source) {
   const int64_t d = wrap_dimension(dim, self.dim());

@@ -30,16 +30,16 @@ double digamma_of(double x) {
   return std::log(x) - 0.5 / x - z * (1.0 / 12 - z * (1.0 / 120 - z * (1.0 / 252 - z * (1.0 / 240 - z / 132)))) - below;
 }
 
-namespace {
-
 // The sum of 1 / (x + k)^s by Euler and Maclaurin.
-double zeta(double s, double x) {
+double hurwitz_zeta(double s, double x) {
   if (x <= 0 && x == std::trunc(x)) return kInfinity;
   double sum = 0;
   for (; x < 12; ++x) sum += std::pow(x, -s);
   const double z = 1 / (x * x);
   return sum + std::pow(x, -s) * (x / (s - 1) + 0.5 + s / (12 * x) * (1 - (s + 1) * (s + 2) * z / 60 * (1 - (s + 3) * (s + 4) * z / 42)));
 }
+namespace {
+
 double inverse_erf(double x) {
   if (std::abs(x) >= 1) return std::abs(x) == 1 ? std::copysign(kInfinity, x) : kNaN;
   const double l = std::log(1 - x * x), b = 2 / (std::numbers::pi * 0.147) + l / 2;
@@ -124,7 +124,7 @@ Tensor polygamma(int64_t n, const Tensor& self) {
   if (n == 0) return digamma(self);
   return map_floating("polygamma", {self}, [n](auto x) {
     const auto order = static_cast<double>(n);
-    return static_cast<decltype(x)>((n % 2 ? 1 : -1) * std::exp(std::lgamma(order + 1)) * zeta(order + 1, static_cast<double>(x)));
+    return static_cast<decltype(x)>((n % 2 ? 1 : -1) * std::exp(std::lgamma(order + 1)) * hurwitz_zeta(order + 1, static_cast<double>(x)));
   });
 }
 Tensor special_ndtr(const Tensor& self) {

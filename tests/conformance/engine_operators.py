@@ -14,12 +14,13 @@ import engine_cases
 import engine_layer_cases
 import engine_more_cases
 import engine_rows
+import engine_twice_cases
 import engine_wide_cases
 import harness
 from dispatch_replay import Replay
 
 SEED = 20261
-KNOWN = {**engine_breadth_cases.KNOWN, **engine_wide_cases.KNOWN, **engine_layer_cases.KNOWN}
+KNOWN = {**engine_breadth_cases.KNOWN, **engine_wide_cases.KNOWN, **engine_layer_cases.KNOWN, **engine_twice_cases.KNOWN}
 STOCK = '''
 import json, random, sys, torch, warnings
 warnings.simplefilter("ignore")
@@ -176,7 +177,7 @@ def main():
     version = harness.need()
     seed = int(sys.argv[1]) if len(sys.argv) > 1 else SEED
     count = int(sys.argv[2]) if len(sys.argv) > 2 else 600
-    more = list(engine_breadth_cases.cases()) + list(engine_wide_cases.cases()) + list(engine_layer_cases.cases())
+    more = list(engine_breadth_cases.cases()) + list(engine_wide_cases.cases()) + list(engine_layer_cases.cases()) + list(engine_twice_cases.cases())
     named = list(engine_cases.named()) + list(engine_more_cases.cases()) + more
     graphs = list(engine_cases.graphs(seed, count // 4))
     cases = named + graphs + list(engine_cases.drawn(seed, count)) + list(engine_more_cases.drawn(seed, count))

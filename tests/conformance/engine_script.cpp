@@ -2,7 +2,7 @@
 //   seed N | tensor NAME dtype sizes strides values requires_grad | number NAME VALUE (a Python number as a tensor)
 //   data NAME OTHER (its .data)
 //   call NAME op.overload [argument...]   `$name`, `[1, 2]`, `None`, `True`, numbers, `dtype:float64`, `format:preserve`
-//   grad_of NAME ROOT INPUT (autograd.grad with create_graph)
+//   grad_of NAMES ROOT INPUTS (autograd.grad with create_graph; joined by commas)
 //   push no_grad|enable_grad|inference|factory|autocast|no_autocast | pop | backward NAME [keep] | drop NAME
 //   show NAME | grad NAME | hops
 // What raises answers "error TYPE TEXT" (first line; Python's type). Operators are entered boxed, as only their names are known.
@@ -97,7 +97,7 @@ class Script {
     else if (what == "pop") guards_.pop_back();
     else if (what == "drop") tensors_.erase(f.at(1));
     else if (what == "backward") run_backward(tensors_.at(f.at(1)), f.size() > 2);
-    else if (what == "grad_of") run_gradients(f.at(1), tensors_.at(f.at(2)), tensors_.at(f.at(3)));
+    else if (what == "grad_of") run_gradients(split(f.at(1), ','), tensors_.at(f.at(2)), split(f.at(3), ','));
     else if (what == "show") show(tensors_.at(f.at(1)));
     else if (what == "grad") show(grad_meta(tensors_.at(f.at(1))) ? grad_meta(tensors_.at(f.at(1)))->grad : Tensor());
     else if (what == "hops") for (const std::string& line : log_.take()) std::cout << line << '\n';
@@ -170,13 +170,15 @@ class Script {
     backward(std::span(&root, 1), std::move(grads), {keep, false});
   }
 
-  void run_gradients(const std::string& name, const Tensor& root, const Tensor& input) {
-    std::vector<Tensor> grads(1);
+  void run_gradients(const std::vector<std::string>& names, const Tensor& root, const std::vector<std::string>& of) {
+    std::vector<Tensor> grads(1), inputs;
+    for (const std::string& name : of) inputs.push_back(tensors_.at(name));
     {
       BelowADInplaceOrView factory;
       grads[0] = ops::ones_like::call(root, {}, {}, {}, {}, MemoryFormat::Preserve);
     }
-    tensors_[name] = gradients(std::span(&root, 1), std::move(grads), std::span(&input, 1), {.keep_graph = true, .create_graph = true})[0];
+    const std::vector<Tensor> out = gradients(std::span(&root, 1), std::move(grads), inputs, {.keep_graph = true, .create_graph = true});
+    for (size_t i = 0; i < names.size(); ++i) tensors_[names[i]] = out[i];
   }
 
   void show(const Tensor& t) {

@@ -212,6 +212,16 @@ class _LowerCholesky(Constraint):
         return lower & (value.diagonal(dim1=-2, dim2=-1) > 0).min(-1)[0]
 
 
+class _CorrCholesky(Constraint):
+    """Factors of correlation matrices: rows have the length 1."""
+    event_dim = 2
+
+    def check(self, value):
+        length = torch.linalg.norm(value.detach(), dim=-1)
+        one = (length - 1.0).abs().le(torch.finfo(value.dtype).eps * value.size(-1) * 10).all(dim=-1)
+        return lower_cholesky.check(value) & one
+
+
 class _Square(Constraint):
     event_dim = 2
 
@@ -245,7 +255,7 @@ real, real_vector = _Real(), _IndependentConstraint(_Real(), 1)
 positive, nonnegative = _GreaterThan(0.0), _GreaterThanEq(0.0)
 greater_than, greater_than_eq, less_than, interval, half_open_interval = _GreaterThan, _GreaterThanEq, _LessThan, _Interval, _HalfOpenInterval
 unit_interval, simplex = _Interval(0.0, 1.0), _Simplex()
-lower_triangular, lower_cholesky = _LowerTriangular(), _LowerCholesky()
+lower_triangular, lower_cholesky, corr_cholesky = _LowerTriangular(), _LowerCholesky(), _CorrCholesky()
 square, symmetric, positive_semidefinite, positive_definite = _Square(), _Symmetric(), _PositiveSemidefinite(), _PositiveDefinite()
 
 __getattr__ = attribute("torch.distributions.constraints")

@@ -68,6 +68,14 @@ def lp_pool2d(input, norm_type, kernel_size, stride=None, ceil_mode=False):
     return _lp_pool(input, norm_type, kernel_size, stride, ceil_mode, max_pool2d, avg_pool2d, width * height)
 
 
+def lp_pool3d(input, norm_type, kernel_size, stride=None, ceil_mode=False):
+    depth, width, height = kernel_size if isinstance(kernel_size, (tuple, list)) else (kernel_size,) * 3
+
+    def mean(x, size, step, padding, ceil_mode):
+        return _nn("avg_pool3d")(x, size, () if step is None else step, padding, ceil_mode)
+    return _lp_pool(input, norm_type, kernel_size, stride, ceil_mode, max_pool3d, mean, depth * width * height)
+
+
 def _sizes(input, output_size, n):
     if not isinstance(output_size, (tuple, list)):
         return output_size

@@ -120,10 +120,8 @@ def embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, sca
             raise AssertionError("Padding_idx must be within num_embeddings")
         padding_idx += weight.size(0) if padding_idx < 0 else 0
     if max_norm is not None:
-        from ..autograd.modes import no_grad
         input = input.contiguous()
-        with no_grad():
-            _torch("embedding_renorm_")(weight, input, max_norm, norm_type)
+        _torch("embedding_renorm_")(weight.detach(), input, max_norm, norm_type)
     return _torch("embedding")(weight, input, padding_idx, scale_grad_by_freq, sparse)
 
 
@@ -529,7 +527,7 @@ def __getattr__(name):
     return _missing(name)
 
 
-_MORE = {"adaptive_avg_pool3d", "adaptive_max_pool3d", "ctc_loss", "dropout3d", "embedding_bag", "feature_alpha_dropout", "local_response_norm", "lp_pool1d", "lp_pool2d", "max_pool3d", "max_unpool1d", "max_unpool2d",
+_MORE = {"adaptive_avg_pool3d", "adaptive_max_pool3d", "ctc_loss", "dropout3d", "embedding_bag", "feature_alpha_dropout", "local_response_norm", "lp_pool1d", "lp_pool2d", "lp_pool3d", "max_pool3d", "max_unpool1d", "max_unpool2d",
          "multi_margin_loss", "multilabel_margin_loss", "multilabel_soft_margin_loss", "rrelu", "soft_margin_loss", "triplet_margin_with_distance_loss"}
 # What is an operator just so in PyTorch, by where it is there; handlers of the others get one argument by position if not as many as here.
 _OPERATORS = {"torch._C._nn": "avg_pool2d gelu linear logsigmoid one_hot scaled_dot_product_attention softplus softshrink",

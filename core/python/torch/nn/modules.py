@@ -39,7 +39,7 @@ _TABLE = {
     "channelshuffle": [_M.ChannelShuffle],
     "pixelshuffle": _classes(_M, "PixelShuffle PixelUnshuffle"),
     "pooling": _classes(_I, "AdaptiveAvgPool1d AdaptiveAvgPool2d AvgPool1d AvgPool2d MaxPool1d MaxPool2d")
-    + _classes(_M, "AdaptiveMaxPool1d AdaptiveMaxPool2d AdaptiveMaxPool3d LPPool1d LPPool2d MaxPool3d MaxUnpool1d MaxUnpool2d") + _classes(volumes, "AdaptiveAvgPool3d AvgPool3d"),
+    + _classes(_M, "AdaptiveMaxPool1d AdaptiveMaxPool2d AdaptiveMaxPool3d LPPool1d LPPool2d LPPool3d MaxPool3d MaxUnpool1d MaxUnpool2d") + _classes(volumes, "AdaptiveAvgPool3d AvgPool3d"),
     "rnn": _classes(recurrent, "GRU GRUCell LSTM LSTMCell RNN RNNBase RNNCell RNNCellBase"),
     "sparse": [_L.Embedding, _M.EmbeddingBag],
     "transformer": _classes(attention, "Transformer TransformerDecoder TransformerDecoderLayer TransformerEncoder TransformerEncoderLayer"),

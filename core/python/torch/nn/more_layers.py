@@ -106,7 +106,7 @@ class _LPPool(Module):
         return "norm_type=%s, kernel_size=%s, stride=%s, ceil_mode=%s" % (self.norm_type, self.kernel_size, self.stride, self.ceil_mode)
 
 
-LPPool1d, LPPool2d = (type("LPPool%dd" % n, (_LPPool,), {"function": "lp_pool%dd" % n}) for n in (1, 2))
+LPPool1d, LPPool2d, LPPool3d = (type("LPPool%dd" % n, (_LPPool,), {"function": "lp_pool%dd" % n}) for n in (1, 2, 3))
 
 
 class _AdaptiveMaxPool(Module):
