@@ -21,6 +21,7 @@ struct Loaded {
     register_kernels(&libraries);
     register_backend_select(add(Kind::kImpl, "aten", K::BackendSelect));
     register_autograd(add(Kind::kImpl, "aten", K::Autograd));
+    register_autograd_of_nested(add(Kind::kImpl, "aten", K::AutogradNestedTensor));
     register_in_place_or_view(add(Kind::kImpl, "aten", K::ADInplaceOrView));
     register_autocast(add(Kind::kImpl, "aten", K::AutocastCPU));
     register_conjugate_fallthroughs(add(Kind::kImpl, "aten", K::Conjugate));

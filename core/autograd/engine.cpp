@@ -10,6 +10,7 @@
 #include "core/autograd/special_nodes.h"
 #include "core/dispatch/error.h"
 #include "core/observer.h"
+#include "core/tensor/nested.h"
 
 namespace peel::core {
 namespace {
@@ -218,7 +219,11 @@ class Task {
   void fit(Tensor& grad, const Edge& e, const Node& from, size_t i) {
     const InputMetadata& m = e.node->inputs()[e.input];
     if (!m.defined) return;
-    if (!std::ranges::equal(grad.sizes(), m.sizes)) {
+    if (m.nested_sizes.defined() && is_nested(grad)) {
+      if (!ops::is_same_size::call(m.nested_sizes, ops::_nested_tensor_size::call(grad))) {
+        throw Error(std::string("Function ") + from.name() + " returned an invalid gradient at index " + std::to_string(i) + " - got a nested tensor of other sizes than expected");
+      }
+    } else if (!std::ranges::equal(grad.sizes(), m.sizes)) {
       bool possible = grad.sizes().size() >= m.sizes.size();
       for (size_t d = 0; possible && d < m.sizes.size(); ++d) {
         const int64_t have = grad.sizes()[grad.sizes().size() - m.sizes.size() + d];
@@ -251,7 +256,7 @@ class Task {
       return;
     }
     const bool sparse = old.impl().sparse != nullptr;
-    const bool ours = !sparse && old.object()->owners() == 1 && old.impl().storage->owners() == 1 &&
+    const bool ours = !sparse && !is_nested(old) && old.object()->owners() == 1 && old.impl().storage->owners() == 1 &&
                       is_non_overlapping_and_dense(old.sizes(), old.strides());
     if (!grad_state.grad_mode && ours) ops::add__Tensor::call(old, grad);
     else old = sparse ? ops::add_Tensor::call(grad, old) : ops::add_Tensor::call(old, grad);

@@ -106,7 +106,15 @@ std::tuple<Tensor, Tensor> euclidean_dist_backward(const Tensor& grad, const Ten
 Tensor renorm_backward(const Tensor& grad, const Tensor& self, const Scalar& p, int64_t dim, const Scalar& maxnorm);
 Tensor logcumsumexp_backward(const Tensor& grad, const Tensor& self, const Tensor& result, int64_t dim);
 
+// Of nested tensors.
+Tensor to_padded_tensor_backward(const Tensor& grad, const Tensor& self);
+Tensor nested_from_padded_backward(const Tensor& grad, Sizes sizes, bool transposed);
+Tensor nested_unbind_backward(const std::vector<Tensor>& grads, const Tensor& self);
+double dropout_scale(double p, std::optional<bool> train);
+
 // Of sparse tensors.
+std::tuple<Tensor, Tensor, Tensor> sampled_addmm_backward(const Tensor& grad, const Tensor& self, const Tensor& mat1, const Tensor& mat2, const Scalar& alpha, const Scalar& beta,
+                                                          const std::array<bool, 3>& wanted);
 Tensor sparse_constructor_values_backward(const Tensor& grad, const Tensor& result);
 Tensor values_backward(const Tensor& grad, const Tensor& self);
 /// In the layout that self has.

@@ -231,7 +231,7 @@ std::tuple<Tensor, Tensor, Tensor> group_norm_backward_of(const std::vector<Tens
   if (grad_state.grad_mode || of_mean.defined() || of_rstd.defined()) {
     return differentiable_group_norm_backward(grad, of_mean, of_rstd, input, mean, rstd, weight, s, eps, wanted);
   }
-  return native_group_norm_backward(grad.is_contiguous() ? grad : contiguous(grad), input.is_contiguous() ? input : contiguous(input), mean, rstd, weight, s.n, s.c, s.inner,
+  return native_group_norm_backward(made_contiguous(grad), made_contiguous(input), mean, rstd, weight, s.n, s.c, s.inner,
                                     s.groups, wanted);
 }
 

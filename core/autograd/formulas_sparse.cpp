@@ -31,4 +31,12 @@ Tensor sparse_factor_backward(const Tensor& grad, const Tensor& left, const Tens
   return ops::sparse_mask::call(maybe_multiply(ops::mm::call(grad, t(right)), alpha), mask);
 }
 
+std::tuple<Tensor, Tensor, Tensor> sampled_addmm_backward(const Tensor& grad, const Tensor& self, const Tensor& mat1, const Tensor& mat2, const Scalar& alpha, const Scalar& beta,
+                                                          const std::array<bool, 3>& wanted) {
+  const Tensor at = wanted[1] || wanted[2] ? ops::sparse_mask::call(grad, self) : Tensor();
+  const auto turned = [](const Tensor& t) { return ops::mH::call(t); };
+  return {wanted[0] ? maybe_multiply(grad, beta) : Tensor(), wanted[1] ? maybe_multiply(ops::mm::call(at, turned(mat2)), alpha) : Tensor(),
+          wanted[2] ? maybe_multiply(ops::mm::call(turned(mat1), at), alpha) : Tensor()};
+}
+
 }  // namespace peel::core::formulas

@@ -5,6 +5,7 @@
 #include "core/autograd/anomaly.h"
 #include "core/dispatch/error.h"
 #include "core/observer.h"
+#include "ops_generated/ops.h"
 
 namespace peel::core {
 namespace {
@@ -46,7 +47,7 @@ void Node::set_next_edges(std::vector<Edge> edges) {
 
 uint32_t Node::add_input(const Tensor& t) {
   InputMetadata m;
-  if (t.defined()) m = {SizeVector(t.sizes().begin(), t.sizes().end()), t.dtype(), true};
+  if (t.defined()) m = {SizeVector(t.sizes().begin(), t.sizes().end()), t.impl().nested ? ops::_nested_tensor_size::call(t) : Tensor(), t.dtype(), true};
   inputs_.push_back(std::move(m));
   return static_cast<uint32_t>(inputs_.size() - 1);
 }

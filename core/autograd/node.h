@@ -51,6 +51,7 @@ struct Edge {
 /// What a gradient for one input must look like.
 struct InputMetadata {
   SizeVector sizes;
+  Tensor nested_sizes;  // of a nested tensor
   ScalarType dtype = ScalarType::Float;
   bool defined = false;
 };

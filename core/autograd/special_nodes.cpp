@@ -7,6 +7,7 @@
 #include "core/autograd/forward.h"
 #include "core/autograd/manual.h"
 #include "core/dispatch/error.h"
+#include "core/tensor/nested.h"
 #include "core/tensor/sparse.h"
 
 namespace peel::core {
@@ -16,7 +17,7 @@ Geometry geometry(const Tensor& t) { return {kept(t.sizes()), kept(t.strides())}
 
 // The gradient's memory order is to be the variable's: its strides when it is dense, else row-major.
 bool has_order_of(const Tensor& grad, const Tensor& variable) {
-  if (!is_non_overlapping_and_dense(variable.sizes(), variable.strides())) return grad.is_contiguous();
+  if (variable.impl().sparse || !is_non_overlapping_and_dense(variable.sizes(), variable.strides())) return grad.is_contiguous();
   for (size_t d = 0; d < grad.sizes().size(); ++d) {
     // The stride of a dimension of size 1 doesn't count, unless expansion made it (measured).
     const int64_t have = grad.strides()[d];
@@ -26,7 +27,7 @@ bool has_order_of(const Tensor& grad, const Tensor& variable) {
 }
 
 Tensor copy_in_order_of(const Tensor& grad, const Tensor& variable) {
-  if (!is_non_overlapping_and_dense(variable.sizes(), variable.strides())) return ops::clone::call(grad, MemoryFormat::Contiguous);
+  if (variable.impl().sparse || !is_non_overlapping_and_dense(variable.sizes(), variable.strides())) return ops::clone::call(grad, MemoryFormat::Contiguous);
   Tensor out = ops::new_empty_strided::call(grad, variable.sizes(), variable.strides());
   ops::copy_::call(out, grad);
   return out;
@@ -64,7 +65,8 @@ std::vector<Tensor> AccumulateGrad::apply(std::vector<Tensor> grads) {
     const NodeLock lock(*this);
     if (!meta.grad.defined()) {
       const bool only_ours = grad.object()->owners() == 1;
-      if (grad.impl().sparse) meta.grad = kept_sparse(grad, only_ours);
+      if (grad.impl().nested) meta.grad = ops::clone::call(grad);
+      else if (grad.impl().sparse) meta.grad = kept_sparse(grad, only_ours);
       else if (!grad_state.grad_mode && only_ours && has_order_of(grad, variable_)) meta.grad = ops::detach::call(grad);
       else meta.grad = copy_in_order_of(grad, variable_);
     } else if (!grad_state.grad_mode) {

@@ -73,7 +73,7 @@ def nodes(table):
 
 def derivative_of(f, table):
     """Its own entry, or that of the functional form for an in-place operator."""
-    own = table.get(f.full)
+    own = table.get(f.full)  # entries for a key alone stand under other names
     if own or not f.inplace:
         return own
     shape = [(a.type, a.list, a.optional) for a in f.arguments]
@@ -86,15 +86,19 @@ def derivative_of(f, table):
 def autograd(functions, table):
     out = [TOP + '#include "core/autograd/formulas.h"\n#include "core/autograd/forward.h"\n#include "core/autograd/manual.h"\n#include "core/dispatch/library.h"\n#include "core/ops/load.h"\n'
            '#include "ops_generated/nodes.h"\n#include "ops_generated/ops.h"\n\nnamespace peel::core {\nnamespace {\nnamespace autograd {\nusing namespace formulas;\n']
-    registered = []
+    registered, at_nested = [], []
     for f in functions:
-        if f.implicit:
+        if f.implicit and not ("NestedTensorCPU" in f.dispatch and derivative_of(f, table)):
             continue
         registered.append('  m.impl("%s", kernel_of(&%s::%s));\n' % (f.full, "manual" if f.manual else "autograd", f.id if f.manual else "of_" + f.id))
         if not f.manual:
             out.append(autograd_kernel(f, derivative_of(f, table)))
+        nested = table.get(f.full + " at AutogradNestedTensor")
+        if nested:
+            out.append(autograd_kernel(f, nested, "nested_of_"))
+            at_nested.append('  m.impl("%s", kernel_of(&autograd::nested_of_%s));\n' % (f.full, f.id))
     out.append("}  // namespace autograd\n}  // namespace\n\nvoid register_autograd(Library& m) {\n")
-    return "".join(out) + "".join(registered) + "}\n}  // namespace peel::core\n"
+    return "".join(out) + "".join(registered) + "}\nvoid register_autograd_of_nested(Library& m) {\n" + "".join(at_nested) + "}\n}  // namespace peel::core\n"
 
 
 def kept_value(f, kind, expression):
@@ -106,8 +110,8 @@ def kept_value(f, kind, expression):
     return "kept(%s)" % expression
 
 
-def autograd_kernel(f, d):
-    lines = ["%s of_%s(DispatchKeySet keys_%s) {" % (f.result, f.id, f.arguments and ", " + f.parameters() or "")]
+def autograd_kernel(f, d, prefix="of_"):
+    lines = ["%s %s%s(DispatchKeySet keys_%s) {" % (f.result, prefix, f.id, f.arguments and ", " + f.parameters() or "")]
     differentiable = ", ".join(a.name for a in d.inputs) if d else ""
     gives_tensor = "Tensor" in f.result
     forward = bool(d and d.formulas) and not f.out

@@ -12,6 +12,8 @@ void register_conjugate_fallthroughs(Library& impl);
 void register_negative_fallthroughs(Library& impl);
 void register_autocast(Library& impl);
 void register_autograd(Library& impl);
+/// Those that nested tensors have for themselves.
+void register_autograd_of_nested(Library& impl);
 void register_in_place_or_view(Library& impl);
 /// Kernels at ADInplaceOrView that are written by hand.
 void register_forward_mode_views(Library& impl);

@@ -12,7 +12,8 @@ replication_pad3d _pad_circular slow_conv_dilated2d slow_conv_dilated3d slow_con
 ONLY_METHOD = set("""__iand__ __ilshift__ __ior__ __irshift__ __ixor__ contiguous coalesce cpu dense_dim expand expand_as is_coalesced is_contiguous item new_empty new_empty_strided new_full new_ones
 new_zeros repeat reshape_as sum_to_size to to_dense to_sparse type_as unfold view view_as to_sparse_csr to_sparse_csc _to_dense _to_sparse
 _to_sparse_csr _to_sparse_csc _coalesced_ _indices _nnz _values indices values crow_indices col_indices ccol_indices row_indices sparse_dim
-sparse_mask sparse_resize_ sparse_resize_and_clear_ is_pinned""".split())
+sparse_mask sparse_resize_ sparse_resize_and_clear_ is_pinned to_sparse_bsr to_sparse_bsc _to_sparse_bsr _to_sparse_bsc
+to_padded_tensor _nested_tensor_size _nested_tensor_strides _nested_tensor_storage_offsets""".split())
 ONLY_FUNCTION = set("""embedding_renorm_ fake_quantize_per_tensor_affine fake_quantize_per_channel_affine _masked_softmax _coalesce _convert_indices_from_coo_to_csr _convert_indices_from_csr_to_coo _sparse_sum _sparse_sparse_matmul
 _sparse_softmax_backward_data _sparse_log_softmax_backward_data _validate_sparse_coo_tensor_args _assert_async _nnpack_available _prelu_kernel
 _scaled_dot_product_flash_attention_for_cpu _transform_bias_rescale_qkv _adaptive_avg_pool2d _batch_norm_impl_index _convolution
@@ -25,14 +26,15 @@ atleast_1d atleast_2d avg_pool1d norm_except_dim binary_cross_entropy_with_logit
 feature_dropout_ fill full_like hinge_embedding_loss kl_div max_pool1d max_pool1d_with_indices max_pool2d max_pool3d mkldnn_convolution native_norm normal ones_like pdist
 pixel_shuffle pixel_unshuffle poisson rand_like randint_like randn_like rrelu rrelu_ rsub selu selu_ std_mean tensordot threshold threshold_
 _standard_gamma _standard_gamma_grad _dirichlet_grad _ctc_loss _embedding_bag _embedding_bag_forward_only _lu_with_info alpha_dropout_ ctc_loss feature_alpha_dropout_ embedding_bag lu_unpack vander _sample_dirichlet _fft_c2c _fft_c2r _fft_r2c _fused_rms_norm _linalg_check_errors _linalg_svd _linalg_eigh _linalg_solve_ex _linalg_det _linalg_slogdet _euclidean_dist _unique _cummax_helper _cummin_helper _logcumsumexp
-atleast_3d gradient unique_consecutive unique_dim var_mean view_as_complex view_as_real polar zeros_like""".split())
-SPARSE = {"_sparse_mm", "_sparse_addmm", "_sparse_softmax", "_sparse_log_softmax"}
+_nested_tensor_from_mask _nested_tensor_from_mask_left_aligned _nested_from_padded _nested_from_padded_and_nested_example _nested_tensor_softmax_with_shape
+_nested_tensor_from_tensor_list native_dropout _sparse_csr_sum atleast_3d gradient unique_consecutive unique_dim var_mean view_as_complex view_as_real polar zeros_like""".split())
+SPARSE = {"_sparse_mm", "_sparse_addmm", "_sparse_softmax", "_sparse_log_softmax", "_spdiags", "sparse_sampled_addmm"}
 # In place, and a function all the same; or private, and a method.
 BOTH = set("""__and__ __lshift__ __or__ __rshift__ __xor__ _addmm_activation _conj _conj_physical _is_all_true _is_any_true _neg_view abs_ acos_ acosh_ addmv_ arccos_ arccosh_ arcsin_ arcsinh_ arctan_ arctanh_ as_strided_ asin_
 asinh_ atan_ atanh_ clip_ deg2rad_ fix_ gcd_ i0_ lcm_ ldexp_ polygamma rad2deg_ ceil_ clamp_ clamp_max_ clamp_min_ conj_physical_ cos_ cosh_ detach_ erf_ erfc_
-exp2_ exp_ expm1_ fill_ floor_ frac_ index_put_ log10_ log1p_ log2_ log_ logit_ nan_to_num_ neg_ negative_ reciprocal_ relu_ resize_as_ round_ rsqrt_ sigmoid_ sin_
+exp2_ exp_ expm1_ fill_ floor_ frac_ index_put_ log10_ log1p_ log2_ log_ logit_ nan_to_num_ neg_ negative_ reciprocal_ relu_ resize_as_ resize_as_sparse_ round_ rsqrt_ sigmoid_ sin_
 sinc_ sinh_ sqrt_ square_ tan_ tanh_ trunc_ where xlogy_ zero_""".split())
-NOWHERE = set("""fake_quantize_per_tensor_affine_cachemask fake_quantize_per_channel_affine_cachemask multilabel_margin_loss_forward alias convolution_overrideable slow_conv3d_forward copy_sparse_to_sparse_ index lift lift_fresh log_sigmoid_forward mH mT matrix_H nll_loss2d_forward nll_loss_forward nonzero_numpy numpy_T random
+NOWHERE = set("""nested_to_padded_tensor fake_quantize_per_tensor_affine_cachemask fake_quantize_per_channel_affine_cachemask multilabel_margin_loss_forward alias convolution_overrideable slow_conv3d_forward copy_sparse_to_sparse_ index lift lift_fresh log_sigmoid_forward mH mT matrix_H nll_loss2d_forward nll_loss_forward nonzero_numpy numpy_T random
 set slice uniform""".split())
 
 

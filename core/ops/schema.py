@@ -176,7 +176,7 @@ class Function:
     def chooses_backend(self):
         """BackendSelect decides from the options; of `_like` and `new_` functions the tensor does."""
         options = {"dtype", "layout", "device", "pin_memory"} <= {a.name for a in self.arguments}
-        return options and not self.base.endswith("_like") and not self.base.startswith("new_")
+        return options and not self.base.endswith("_like") and not self.base.startswith(("new_", "_nested_tensor_from"))
 
     @property
     def sparse(self):
@@ -217,7 +217,8 @@ class Derivative:
         # Every output has a gradient only where a formula says so.
         self.all_outputs = any(re.search(r"\bgrads\b", formula) for _, formula, _ in self.formulas)
         words = "".join(w[0].upper() + w[1:] for w in re.sub(r"(?<=\d)([a-z])", r"_\1", re.sub("_forward$", "", self.function.base.strip("_"))).split("_"))
-        self.name = words + "Backward"  # numbered later
+        self.at = entry.get("at")  # the key that it is for alone
+        self.name = words + "Backward" + (self.at or "")  # numbered later
 
     def _forward(self, formula, given):
         if formula == "auto_linear":
@@ -268,7 +269,7 @@ def load(native, derivatives):
         viewed = next((v for v in table.values() if v.function.viewed and v.function.base + "_copy" == d.function.base and v.function.overload == d.function.overload), None)
         if viewed:  # a copy of what a view sees goes by the view's node
             d.name = viewed.name + "_copy"
-        table[d.function.full] = d
+        table[d.function.full + (" at " + d.at if d.at else "")] = d
     return functions, table
 
 

@@ -67,6 +67,14 @@ Tensor shallow_copy(const Tensor& t, Ref<VersionCounter> counter) {
 void resize_coo(const Tensor& t, int64_t sparse_dim, int64_t dense_dim, Sizes size) {
   check_dimensions(sparse_dim, dense_dim, size);
   SparseParts& p = sparse_of(t);
+  if (p.values.size(0) > 0) {
+    if (sparse_dim != p.sparse_dim) {
+      throw Error("changing the number of sparse dimensions (from " + std::to_string(p.sparse_dim) + " to " + std::to_string(sparse_dim) + ") on a non-empty sparse tensor is not supported.");
+    }
+    if (dense_dim != p.dense_dim) {
+      throw Error("changing the number of dense dimensions (from " + std::to_string(p.dense_dim) + " to " + std::to_string(dense_dim) + ") on a non-empty sparse tensor is not supported.");
+    }
+  }
   if (!std::ranges::equal(size, t.sizes()) || sparse_dim != p.sparse_dim || dense_dim != p.dense_dim) {
     const int64_t nnz = p.values.size(0);
     ops::resize_::call(p.values, size_of_values(nnz, sparse_dim, size));
@@ -86,7 +94,7 @@ void resize_and_clear_coo(const Tensor& t, int64_t sparse_dim, int64_t dense_dim
 
 void set_parts(const Tensor& t, const Tensor& indices, const Tensor& values) {
   SparseParts& p = sparse_of(t);
-  if (indices.dtype() != ScalarType::Long) throw Error(std::string("expected indices to be an int64 tensor, but got indices of type torch.") + python_name(indices.dtype()));
+  if (indices.dtype() != ScalarType::Long) throw Error("indices must be an int64 tensor");
   if (values.dtype() != t.dtype()) throw Error(std::string("dtype of values (") + to_string(values.dtype()) + ") must match dtype of sparse tensor (" + to_string(t.dtype()) + ")");
   if (indices.dim() != 2) throw Error("indices must be sparse_dim x nnz, but got: " + to_text(indices.sizes()));
   if (values.dim() < 1 || indices.size(1) != values.size(0)) {

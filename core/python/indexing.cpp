@@ -26,6 +26,7 @@ int64_t to_index(nb::handle h) {
 }
 
 Tensor select(const Tensor& t, int64_t dim, int64_t index) {
+  if (t.impl().nested) return ops::select_int::call(t, dim, index);  // whose sizes only the operator knows
   const int64_t size = t.sizes()[static_cast<size_t>(dim)];
   if (index < -size || index >= size) {
     throw IndexError("index " + std::to_string(index) + " is out of bounds for dimension " + std::to_string(dim) + " with size " + std::to_string(size));

@@ -56,6 +56,7 @@ void bind(nb::module_& m) {
   bind_indexing(m);
   bind_data(m);
   bind_sparse(m);
+  bind_nested(m);
   bind_graph(m);
   bind_autograd(m);
   bind_function(m);

@@ -14,6 +14,7 @@
 #include "core/python/autograd.h"
 #include "core/python/call_by_name.h"
 #include "core/python/tensor_object.h"
+#include "core/tensor/nested.h"
 #include "ops_generated/ops.h"
 
 namespace peel::core::python {
@@ -93,6 +94,7 @@ void set_data(const Tensor& self, const Tensor& from) {
   TensorImpl &to = self.impl(), &source = from.impl();
   to.storage = source.storage;
   to.sparse = source.sparse ? std::make_unique<SparseParts>(*source.sparse) : nullptr;
+  to.nested = source.nested ? std::make_unique<NestedParts>(*source.nested) : nullptr;
   to.sizes = source.sizes;
   to.strides = source.strides;
   to.offset = source.offset;
@@ -150,20 +152,36 @@ void set_requires(const Tensor& self, bool on) {
   set_requires_grad(t, on);
 }
 
+[[noreturn]] void refuse_of_nested(const char* what) {
+  throw Error(std::string("Internal error: NestedTensorImpl doesn't support ") + what + ". Please file an issue.");
+}
+nb::object size_of(const Tensor& t) {
+  if (is_nested(t)) refuse_of_nested("sizes");
+  return size_object(t.sizes());
+}
+nb::object size_of(const Tensor& t, int64_t dim) {
+  if (!is_nested(t)) return nb::int_(t.size(dim));
+  const std::optional<int64_t> size = nested_size(t, dim);
+  if (!size) throw Error("Given dimension " + std::to_string(wrap_dimension(dim, t.dim())) + " is irregular and does not have a size.");
+  return nb::int_(*size);
+}
+int64_t numel_of(const Tensor& t) { return is_nested(t) ? nested_numel(t) : t.numel(); }
+
 void bind_attributes() {
-  property("shape", [](const Tensor& t) { return size_object(t.sizes()); });
+  property("shape", [](const Tensor& t) { return size_of(t); });
   property("ndim", [](const Tensor& t) { return t.dim(); });
   property("dtype", [](const Tensor& t) { return dtype_object(t.dtype()); });
   property("device", [](const Tensor& t) { return t.device(); });
   property("layout", [](const Tensor& t) { return layout_object(layout_of(t)); });
   property("itemsize", [](const Tensor& t) { return element_size(t.dtype()); });
-  property("nbytes", [](const Tensor& t) { return static_cast<size_t>(t.numel()) * element_size(t.dtype()); });
+  property("nbytes", [](const Tensor& t) { return static_cast<size_t>(numel_of(t)) * element_size(t.dtype()); });
   property("is_leaf", [](const Tensor& t) { return !grad_node(t); });
   property("is_meta", [](const Tensor& t) { return t.device().type == 14; });
-  for (const char* other : {"is_cuda", "is_cpu", "is_quantized", "is_nested", "is_mps", "is_xpu"}) {
+  for (const char* other : {"is_cuda", "is_cpu", "is_quantized", "is_mps", "is_xpu"}) {
     const bool cpu = std::string(other) == "is_cpu";
     property(other, [cpu](const Tensor& t) { return cpu && t.device().type == 0; });
   }
+  property("is_nested", [](const Tensor& t) { return is_nested(t); });
   property("is_sparse", [](const Tensor& t) { return is_coo(t); });
   property("is_sparse_csr", [](const Tensor& t) { return layout_of(t) == Layout::SparseCsr; });
   property("_version", [](const Tensor& t) { return t.impl().current_version(); });
@@ -195,16 +213,17 @@ void bind_attributes() {
 void bind_questions() {
   method("dim", [](const Tensor& t) { return t.dim(); });
   method("ndimension", [](const Tensor& t) { return t.dim(); });
-  method("size", [](const Tensor& t, std::optional<int64_t> dim) -> nb::object { return dim ? nb::object(nb::int_(t.size(*dim))) : size_object(t.sizes()); },
+  method("size", [](const Tensor& t, std::optional<int64_t> dim) -> nb::object { return dim ? size_of(t, *dim) : size_of(t); },
          nb::arg("dim") = nb::none());
   method("stride", [](const Tensor& t, std::optional<int64_t> dim) -> nb::object {
+    if (is_nested(t)) refuse_of_nested("strides");
     const SizeVector strides = t.impl().sparse ? SizeVector(t.sizes().size()) : SizeVector(t.strides().begin(), t.strides().end());  // none: zeros
     if (dim) return nb::int_(strides[static_cast<size_t>(wrap_dimension(*dim, t.dim()))]);
     nb::list all;
     for (const int64_t s : strides) all.append(s);
     return nb::tuple(all);
   }, nb::arg("dim") = nb::none());
-  for (const char* name : {"numel", "nelement"}) method(name, [](const Tensor& t) { return t.numel(); });
+  for (const char* name : {"numel", "nelement"}) method(name, [](const Tensor& t) { return numel_of(t); });
   method("storage_offset", [](const Tensor& t) { return t.storage_offset(); });
   method("element_size", [](const Tensor& t) { return element_size(t.dtype()); });
   method("data_ptr", [](const Tensor& t) {
@@ -219,7 +238,7 @@ void bind_questions() {
   method("is_neg", [](const Tensor& t) { return t.keys().has(DispatchKey::Negative); });
   method("is_pinned", [](const Tensor&) { return false; });
   method("is_same_size", [](const Tensor& t, const Tensor& other) { return std::ranges::equal(t.sizes(), other.sizes()); });
-  method("is_contiguous", [](const Tensor& t) { return !t.impl().sparse && t.is_contiguous(); });
+  method("is_contiguous", [](const Tensor& t) { return is_nested(t) ? is_nested_contiguous(t) : !t.impl().sparse && t.is_contiguous(); });
   method("get_device", [](const Tensor& t) { return t.device().type == 0 ? -1 : t.device().index; });
 }
 
@@ -249,7 +268,7 @@ void bind_tensor_methods(nb::module_& m) {
   method("contiguous", [](const Tensor& t) {
     static const NamedOperator<Tensor(const Tensor&, MemoryFormat)> contiguous("contiguous");
     if (t.impl().sparse) throw Error("unsupported memory format option Contiguous");
-    return t.is_contiguous() ? t : contiguous(t, MemoryFormat::Contiguous);
+    return (is_nested(t) ? is_nested_contiguous(t) : t.is_contiguous()) ? t : contiguous(t, MemoryFormat::Contiguous);
   });
   m.def("_shallow_data", &data_of);
   m.def("_as_subclass", [](nb::handle type, const Tensor& t) { return wrap_as(type, ops::alias::call(t)); });

@@ -12,6 +12,7 @@ void bind_tensor_methods(nanobind::module_&);
 void bind_indexing(nanobind::module_&);
 /// torch.sparse_coo_tensor(...) and its like.
 void bind_sparse(nanobind::module_&);
+void bind_nested(nanobind::module_&);
 /// The data of a new tensor: a tensor, an array of NumPy or nested lists, in a dtype if one is given.
 Tensor read_data(nanobind::handle data, std::optional<ScalarType>);
 /// torch.tensor(...), tolist().

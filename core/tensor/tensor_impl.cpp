@@ -1,6 +1,7 @@
 #include "core/tensor/tensor_impl.h"
 
 #include "core/dispatch/error.h"
+#include "core/tensor/nested.h"
 #include "core/tensor/sparse.h"
 
 namespace peel::core {
@@ -26,11 +27,19 @@ TensorImpl::TensorImpl(std::unique_ptr<SparseParts> parts, DispatchKeySet backen
   if (!is_inference()) version = make_ref<VersionCounter>();
 }
 
+TensorImpl::TensorImpl(std::unique_ptr<NestedParts> parts, Ref<Storage> s, DispatchKeySet backend_keys, ScalarType t, size_t dimensions)
+    : storage(std::move(s)), sizes(dimensions), strides(dimensions), dtype(t), nested(std::move(parts)) {
+  keys = keys_at_construction(backend_keys);
+  if (is_inference()) return;
+  keys = keys | DispatchKey::AutogradNestedTensor;
+  version = make_ref<VersionCounter>();
+}
+
 TensorImpl::~TensorImpl() = default;
 
 TensorImpl::TensorImpl(View, const TensorImpl& base, SizeVector sizes_, SizeVector strides_, int64_t offset_)
     : storage(base.storage), sizes(std::move(sizes_)), strides(std::move(strides_)), offset(offset_), dtype(base.dtype),
-      sparse(base.sparse ? std::make_unique<SparseParts>(*base.sparse) : nullptr) {
+      sparse(base.sparse ? std::make_unique<SparseParts>(*base.sparse) : nullptr), nested(base.nested ? std::make_unique<NestedParts>(*base.nested) : nullptr) {
   keys = base.keys - kPython;
   if (!is_inference()) version = make_ref<VersionCounter>();
 }

@@ -19,6 +19,8 @@ enum class Layout : int8_t { Strided, Sparse, SparseCsr, Mkldnn, SparseCsc, Spar
 
 /// What a sparse tensor holds in place of a storage (core/tensor/sparse.h).
 struct SparseParts;
+/// How a nested tensor divides its storage (core/tensor/nested.h).
+struct NestedParts;
 
 /// core/autograd's part: gradient, history, hooks. Made on demand.
 struct AutogradMeta {
@@ -42,6 +44,8 @@ struct TensorImpl final : KeyedObject {
   struct View {};
   /// A sparse tensor. Its strides are those that a dense tensor of its shape has, and mean nothing.
   TensorImpl(std::unique_ptr<SparseParts>, DispatchKeySet backend_keys, ScalarType, SizeVector sizes);
+  /// A nested tensor: its sizes are zeros.
+  TensorImpl(std::unique_ptr<NestedParts>, Ref<Storage>, DispatchKeySet backend_keys, ScalarType, size_t dimensions);
   TensorImpl(View, const TensorImpl& base, SizeVector sizes, SizeVector strides, int64_t offset);
 
   /// A tensor that was made in inference mode, or a view of one: no autograd keys, no version counter.
@@ -66,6 +70,7 @@ struct TensorImpl final : KeyedObject {
   std::unique_ptr<Wrapping> wraps;
   mutable uint64_t recorded_as = 0;  // a recorder's, which tells apart what has lived at one address; 0 = none looked
   std::unique_ptr<SparseParts> sparse;  // null for any other tensor
+  std::unique_ptr<NestedParts> nested;  // null for any other tensor
 };
 
 }  // namespace peel::core

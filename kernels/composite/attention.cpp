@@ -4,6 +4,7 @@
 #include "core/autograd/fallback.h"
 #include "core/dispatch/error.h"
 #include "kernels/cpu/elementwise.h"
+#include "kernels/nested/nested.h"
 #include "ops_generated/kernels.h"
 #include "ops_generated/ops.h"
 
@@ -177,6 +178,12 @@ Tensor transformer_encoder_layer_forward(const Tensor& src, int64_t embed_dim, i
   if (norm_first) x = norm(x, norm_weight_2, norm_bias_2);
   const auto flat = [](const Tensor& t) { return ops::view::call(t, SizeVector{t.size(0) * t.size(1), t.size(2)}); };
   const auto back = [&x](const Tensor& t) { return ops::view::call(t, SizeVector{x.size(0), x.size(1), -1}); };
+  if (is_nested(x)) {
+    const Tensor between = rows_with_activation(x, ffn_weight_1, ffn_bias_1, use_gelu);
+    Tensor out = rows_with_activation(between, ffn_weight_2, ffn_bias_2, {});
+    ops::add__Tensor::call(out, before);
+    return norm_first ? out : norm(out, norm_weight_2, norm_bias_2);
+  }
   const Tensor inner = back([&] {
     const Tensor rows = flat(x);
     return ops::_addmm_activation::call(ffn_bias_1, rows, ops::t::call(ffn_weight_1), 1, 1, use_gelu);

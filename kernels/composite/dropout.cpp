@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "core/dispatch/error.h"
+#include "core/tensor/nested.h"
 #include "ops_generated/kernels.h"
 #include "ops_generated/ops.h"
 
@@ -58,7 +59,10 @@ Tensor& drop_in_place(Tensor& self, const Dropped& d) {
 
 }  // namespace
 
-Tensor dropout(const Tensor& input, double p, bool train) { return drop(input, dropped(input, p, train, Noise::kElements, false)); }
+Tensor dropout(const Tensor& input, double p, bool train) {
+  if (is_nested(input) && p >= 0 && p <= 1) return std::get<0>(ops::native_dropout::call(input, p, train));
+  return drop(input, dropped(input, p, train, Noise::kElements, false));
+}
 Tensor feature_dropout(const Tensor& input, double p, bool train) { return drop(input, dropped(input, p, train, Noise::kFeatures, false)); }
 Tensor alpha_dropout(const Tensor& input, double p, bool train) { return drop(input, dropped(input, p, train, Noise::kElements, true)); }
 Tensor feature_alpha_dropout(const Tensor& input, double p, bool train) { return drop(input, dropped(input, p, train, Noise::kFeatures, true)); }

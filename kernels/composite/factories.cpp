@@ -82,6 +82,7 @@ Tensor clone(const Tensor& self, Format format) {
 
 Tensor _to_copy(const Tensor& self, Type dtype, LayoutArgument, DeviceArgument device, Flag, bool non_blocking, Format format) {
   if (is_coo(self)) return to_copy_sparse(self, dtype, device, non_blocking);
+  if (is_compressed(self)) return to_copy_compressed(self, dtype, device, non_blocking);
   const ScalarType t = dtype.value_or(self.dtype());
   const Device d = device.value_or(self.device());
   const bool keep = format.value_or(MemoryFormat::Preserve) == MemoryFormat::Preserve;

@@ -79,7 +79,7 @@ Tensor stack(std::span<const Tensor> tensors, int64_t dim) {
     }
   }
   const int64_t d = wrap_dimension(dim, first.dim() + 1);
-  if (d < first.dim()) {
+  if (d < first.dim() && !first.impl().sparse) {
     SizeVector shape(first.sizes().begin(), first.sizes().end());
     shape.insert(shape.begin() + static_cast<ptrdiff_t>(d), static_cast<int64_t>(tensors.size()));
     return ops::view::call(ops::cat::call(tensors, d), shape);

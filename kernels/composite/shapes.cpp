@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "core/dispatch/error.h"
+#include "core/tensor/nested.h"
 #include "kernels/cpu/elementwise.h"
 #include "ops_generated/kernels.h"
 #include "ops_generated/ops.h"
@@ -32,7 +33,7 @@ size_t wrapped_dim(int64_t d, const Tensor& t) { return static_cast<size_t>(wrap
 }  // namespace
 
 Tensor contiguous(const Tensor& self, MemoryFormat format) {
-  if (self.is_contiguous(format)) return self;
+  if (is_nested(self) ? is_nested_contiguous(self) : self.is_contiguous(format)) return self;
   if (format == MemoryFormat::Preserve) throw Error("preserve memory format is unsupported by the contiguous operator");
   return ops::clone::call(self, format);
 }

@@ -171,8 +171,7 @@ Tensor& _index_put_impl_(Tensor& self, std::span<const std::optional<Tensor>> in
     const auto& last = indices.back();
     if (defined == 1 && last && last->defined() && last->dtype() == ScalarType::Bool) {
       Tensor mask = *last;
-      for (size_t d = 0; d + 1 < indices.size(); ++d) mask = ops::unsqueeze::call(mask, 0);
-      for (int64_t d = mask.dim(); d < self.dim(); ++d) mask = ops::unsqueeze::call(mask, -1);
+      for (int64_t d = static_cast<int64_t>(indices.size()) - 1 + mask.dim(); d < self.dim(); ++d) mask = ops::unsqueeze::call(mask, -1);
       return ops::masked_fill__Scalar::call(self, mask, ops::item::call(values));
     }
   }

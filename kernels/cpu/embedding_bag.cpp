@@ -186,14 +186,29 @@ Four _embedding_bag_forward_only(const Tensor& weight, const Tensor& indices, co
 
 Tensor _embedding_bag_backward(const Tensor& grad, const Tensor& indices, const Tensor& offsets, const Tensor& offset2bag, const Tensor& bag_size, const Tensor& maximum_indices,
                                int64_t num_weights, bool scale_grad_by_freq, int64_t mode, bool sparse, const Optional& per_sample_weights, int64_t padding_idx) {
-  if (sparse) throw NotImplemented("The embedded engine has no sparse gradients yet; the program can be run on stock PyTorch (--engine pytorch).");
   Tensor numbers = offset2bag;
   if (indices.numel() != 0 && offset2bag.numel() == 0) {
     numbers = ops::new_zeros::call(offsets, SizeVector{indices.size(0) + 1}, offsets.dtype(), Layout::Strided, offsets.device());
     number_bags(offsets, numbers);
     ops::resize_::call(numbers, SizeVector{indices.size(0)});
   }
+  if (sparse) {
+    return ops::_embedding_bag_sparse_backward::call(grad, indices, offsets, numbers, bag_size, num_weights, scale_grad_by_freq, mode, per_sample_weights, padding_idx);
+  }
   return ops::_embedding_bag_dense_backward::call(grad, indices, numbers, bag_size, maximum_indices, num_weights, scale_grad_by_freq, mode, per_sample_weights, padding_idx);
+}
+Tensor _embedding_bag_sparse_backward(const Tensor& grad, const Tensor& indices, const Tensor&, const Tensor& offset2bag, const Tensor& bag_size, int64_t num_weights,
+                                      bool scale_grad_by_freq, int64_t mode, const Optional& per_sample_weights, int64_t padding_idx) {
+  Tensor of_rows = ops::index_select::call(grad, 0, offset2bag);
+  if (mode == kMean) {
+    const Tensor sizes = ops::to_dtype_layout::call(bag_size, grad.dtype(), Layout::Strided, grad.device(), {}, false, false, {});
+    Tensor share = ops::empty_like::call(sizes, {}, {}, {}, {}, MemoryFormat::Preserve);
+    ops::fill__Scalar::call(share, 1);
+    ops::div__Tensor::call(share, sizes);
+    ops::mul__Tensor::call(of_rows, ops::index_select::call(ops::unsqueeze::call(share, 1), 0, offset2bag));
+  }
+  if (per_sample_weights && per_sample_weights->defined()) ops::mul__Tensor::call(of_rows, ops::unsqueeze::call(*per_sample_weights, 1));
+  return ops::embedding_sparse_backward::call(of_rows, indices, num_weights, padding_idx, scale_grad_by_freq);
 }
 Tensor _embedding_bag_dense_backward(const Tensor& grad_output, const Tensor& indices, const Tensor& offset2bag, const Tensor& bag_size, const Tensor& maximum_indices,
                                      int64_t num_weights, bool scale_grad_by_freq, int64_t mode, const Optional& per_sample_weights, int64_t padding_idx) {

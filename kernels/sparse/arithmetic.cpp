@@ -95,6 +95,10 @@ Tensor& add_dense_sparse(Tensor& r, const Tensor& dense, const Tensor& sparse, c
   if (!core::can_cast(common, r.dtype())) throw Error(std::string("result type ") + to_string(common) + " can't be cast to the desired output type " + to_string(r.dtype()));
   ops::resize_as_::call(r, dense);
   const int64_t nnz = ops::_nnz::call(sparse);
+  if (nnz == 0) {
+    if (!r.is_same(dense)) ops::copy_::call(r, dense);
+    return r;
+  }
   ops::sparse_dim::call(sparse);
   Tensor result = r;
   if (r.dtype() != common) result = ops::to_dtype::call(dense, common);
@@ -130,6 +134,7 @@ Tensor& add_dense_sparse(Tensor& r, const Tensor& dense, const Tensor& sparse, c
 }
 
 Tensor& scaled_into(Tensor& r, const Tensor& t, const Tensor& number, bool divide, std::optional<std::string_view> rounding = {}) {
+  const bool coalesced = sparse_of(t).coalesced;
   if (!r.is_same(t)) {
     ops::resize_as_::call(r, t);
     Tensor indices = ops::_indices::call(r);
@@ -142,6 +147,20 @@ Tensor& scaled_into(Tensor& r, const Tensor& t, const Tensor& number, bool divid
   else ops::mul_out::call(from, number, values);
   SparseParts& p = sparse_of(r);
   p.values = values;
+  narrow_parts(r, ops::_nnz::call(t));
+  ops::is_coalesced::call(t);
+  return ops::_coalesced_::call(r, coalesced);
+}
+
+Tensor& floor_divided_into(Tensor& r, const Tensor& t, const Tensor& number) {
+  ops::resize_as_::call(r, t);
+  Tensor indices = ops::_indices::call(r);
+  ops::resize_as_::call(indices, ops::_indices::call(t));
+  ops::_indices::call(r);
+  ops::copy_::call(indices, ops::_indices::call(t));
+  Tensor values = ops::_values::call(r);
+  ops::floor_divide_out::call(ops::_values::call(t), number, values);
+  sparse_of(r).values = values;
   narrow_parts(r, ops::_nnz::call(t));
   return ops::_coalesced_::call(r, ops::is_coalesced::call(t));
 }
@@ -179,9 +198,9 @@ Tensor& mul_sparse_sparse(Tensor& r, const Tensor& a_, const Tensor& b_) {
     ops::resize_as_::call(r, b_);
     return ops::zero_::call(r);
   }
-  ops::is_coalesced::call(a_);
-  ops::is_coalesced::call(b_);
   const ScalarType common = common_type(a_, b_);
+  const bool a_in_order = ops::is_coalesced::call(a_), b_in_order = ops::is_coalesced::call(b_);
+  if (a_in_order != b_in_order) return product_at_coordinates(r, a_, b_, common);
   const Tensor a = ops::coalesce::call(a_), b = ops::coalesce::call(b_);
   const int64_t an = ops::_nnz::call(a), bn = ops::_nnz::call(b), sparse_dim = ops::sparse_dim::call(b);
   const Tensor ai = ops::_indices::call(a), bi = ops::_indices::call(b);
@@ -215,9 +234,19 @@ Tensor& mul_sparse_sparse(Tensor& r, const Tensor& a_, const Tensor& b_) {
 
 }  // namespace
 
+namespace {
+
+Scalar negative(const Scalar& s) { return s.value.tag() == IValue::Tag::kInt ? Scalar(-s.value.to_int()) : Scalar(-s.value.to_double()); }
+
+void refuse_sparse_and_dense(const Tensor& self, const Tensor& other) {
+  if (is_coo(self) && !is_coo(other)) throw Error("add(sparse, dense) is not supported. Use add(dense, sparse) instead.");
+}
+
+}  // namespace
+
 Tensor& add_out_sparse(const Tensor& self, const Tensor& other, const Scalar& alpha, Tensor& out) {
   if (!is_coo(self)) return add_dense_sparse(out, self, other, alpha);
-  if (!is_coo(other)) throw Error("add(sparse, dense) is not supported. Use add(dense, sparse) instead.");
+  refuse_sparse_and_dense(self, other);
   if (!std::ranges::equal(self.sizes(), other.sizes())) {
     throw Error("add: expected sizes of 'self' and 'other' to match, but " + to_text(self.sizes()) + " != " + to_text(other.sizes()));
   }
@@ -229,20 +258,20 @@ Tensor& add_out_sparse(const Tensor& self, const Tensor& other, const Scalar& al
   return add_sparse_sparse(out, self, other, alpha, common);
 }
 Tensor add_sparse(const Tensor& self, const Tensor& other, const Scalar& alpha) {
+  refuse_sparse_and_dense(self, other);
   const ScalarType common = ops::result_type_Tensor::call(self, other);
   Tensor out = empty_like_self(self, common);
   return ops::add_out::call(self, other, alpha, out);
 }
 Tensor& add_sparse_(Tensor& self, const Tensor& other, const Scalar& alpha) { return ops::add_out::call(self, other, alpha, self); }
 Tensor sub_sparse(const Tensor& self, const Tensor& other, const Scalar& alpha) {
+  refuse_sparse_and_dense(self, other);
   const ScalarType common = ops::result_type_Tensor::call(self, other);
   Tensor out = empty_like_self(self, common);
-  return ops::sub_out::call(self, other, alpha, out);
+  return ops::add_out::call(self, other, negative(alpha), out);
 }
-Tensor& sub_sparse_(Tensor& self, const Tensor& other, const Scalar& alpha) { return ops::sub_out::call(self, other, alpha, self); }
-Tensor& sub_out_sparse(const Tensor& self, const Tensor& other, const Scalar& alpha, Tensor& out) {
-  return ops::add_out::call(self, other, alpha.value.tag() == IValue::Tag::kInt ? Scalar(-alpha.value.to_int()) : Scalar(-alpha.value.to_double()), out);
-}
+Tensor& sub_sparse_(Tensor& self, const Tensor& other, const Scalar& alpha) { return ops::add_out::call(self, other, negative(alpha), self); }
+Tensor& sub_out_sparse(const Tensor& self, const Tensor& other, const Scalar& alpha, Tensor& out) { return ops::add_out::call(self, other, negative(alpha), out); }
 
 Tensor& mul_out_sparse(const Tensor& self, const Tensor& other, Tensor& out) {
   if (!is_coo(other)) return mul_dense_sparse(out, other, self);
@@ -266,6 +295,13 @@ Tensor& div_out_sparse(const Tensor& self, const Tensor& other, std::optional<st
   if (is_coo(other)) throw Error("Sparse division requires a scalar or zero-dim dense tensor divisor");
   return scaled_into(out, self, other, true, rounding);
 }
+Tensor floor_divide_sparse(const Tensor& self, const Tensor& other) {
+  const ScalarType common = ops::result_type_Tensor::call(self, other);
+  Tensor out = ops::empty_memory_format::call(SizeVector{0}, common, Layout::Sparse, self.device());
+  if (other.dim() != 0) throw Error("Sparse floor division requires a scalar or zero-dim dense tensor divisor (got shape " + to_text(other.sizes()) + " for divisor)");
+  ops::is_coalesced::call(self);
+  return floor_divided_into(out, self, other);
+}
 Tensor& div_out_sparse(const Tensor& self, const Tensor& other, Tensor& out) { return div_out_sparse(self, other, {}, out); }
 Tensor div_sparse(const Tensor& self, const Tensor& other, std::optional<std::string_view> rounding) {
   ScalarType common = ops::result_type_Tensor::call(self, other);
@@ -284,6 +320,13 @@ Tensor neg_sparse(const Tensor& self) {
   ops::neg_::call(values);
   return out;
 }
+Tensor& neg_out_sparse(const Tensor& self, Tensor& out) {
+  ops::copy_sparse_to_sparse_::call(out, self);
+  Tensor values = ops::_values::call(out);
+  ops::neg_::call(values);
+  return out;
+}
+Tensor& neg_sparse_(Tensor& self) { return ops::neg_out::call(self, self); }
 Tensor pow_sparse(const Tensor& self, const Scalar& exponent) {
   if (exponent.value.to_double() == 0) throw Error("pow: cannot raise to zeroth power on sparse tensor; it would make the result tensor dense");
   const Tensor t = ops::coalesce::call(self);
@@ -292,33 +335,5 @@ Tensor pow_sparse(const Tensor& self, const Scalar& exponent) {
   set_parts(out, ops::clone::call(ops::_indices::call(t)), ops::pow_Tensor_Scalar::call(ops::_values::call(t), exponent));
   return ops::_coalesced_::call(out, ops::is_coalesced::call(t));
 }
-
-// Functions that leave 0 at 0: of the values alone.
-#define PEEL_ONE(name)                                                                                                                                       \
-  Tensor name##_sparse(const Tensor& self) {                                                                                                                  \
-    const Tensor t = ops::coalesce::call(self);                                                                                                               \
-    const Tensor values = ops::name::call(ops::values::call(t)), indices = ops::clone::call(ops::indices::call(t));                                          \
-    const int64_t dense_dim = ops::dense_dim::call(self), sparse_dim = ops::sparse_dim::call(self);                                                           \
-    return ops::_sparse_coo_tensor_with_dims_and_tensors::call(sparse_dim, dense_dim, self.sizes(), indices, values, values.dtype(), Layout::Sparse, self.device(), \
-                                                               {}, true);                                                                                    \
-  }
-PEEL_ONE(abs)
-PEEL_ONE(sqrt)
-PEEL_ONE(sin)
-PEEL_ONE(tan)
-PEEL_ONE(asin)
-PEEL_ONE(atan)
-PEEL_ONE(sinh)
-PEEL_ONE(tanh)
-PEEL_ONE(expm1)
-PEEL_ONE(log1p)
-PEEL_ONE(erf)
-PEEL_ONE(ceil)
-PEEL_ONE(floor)
-PEEL_ONE(round)
-PEEL_ONE(trunc)
-PEEL_ONE(sign)
-PEEL_ONE(relu)
-#undef PEEL_ONE
 
 }  // namespace peel::kernels

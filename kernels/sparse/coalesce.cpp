@@ -87,7 +87,11 @@ Tensor to_dense_backward(const Tensor& grad, const Tensor& input, Flag masked_gr
     case Layout::Sparse:
       if (masked) return ops::sparse_mask::call(grad, ops::coalesce::call(input));
       return ops::to_sparse_sparse_dim::call(grad, ops::sparse_dim::call(input));
-    default: return masked ? ops::sparse_mask::call(grad, input) : ops::to_sparse::call(grad, layout_of(input));
+    default: {
+      if (!masked) return ops::to_sparse::call(grad, layout_of(input));
+      const int64_t sparse_dim = ops::sparse_dim::call(input);
+      return ops::to_sparse::call(ops::sparse_mask::call(grad, ops::to_sparse_sparse_dim::call(input, sparse_dim)), layout_of(input));
+    }
   }
 }
 
@@ -102,8 +106,10 @@ Tensor to_sparse(const Tensor& self, LayoutArgument layout, std::optional<Sizes>
 }
 Tensor to_sparse_dense(const Tensor& self, int64_t sparse_dim) {
   const int64_t dims = self.dim();
-  if (sparse_dim <= 0 && dims > 0) throw Error("sparse_dim must be >0 if dimensionality > 0");
-  if (sparse_dim > dims) throw Error("sparse_dim must be less than or equal to self.dim()");
+  if (sparse_dim < 0 || sparse_dim > dims) {
+    throw Error("dense_to_sparse: sparse_dim argument must be in [0," + std::to_string(dims) + "] range, but " + std::to_string(sparse_dim) + " is given");
+  }
+  if (sparse_dim == 0 && dims > 0) throw Error("dense_to_sparse: sparse_dim argument must be in >0 when self.dim()>0");
   const Tensor places = ops::transpose_int::call(ops::nonzero::call(self), 0, 1);
   if (places.size(1) == 0) {
     Tensor out = new_with_dims_sparse(sparse_dim, dims - sparse_dim, self.sizes(), self.dtype(), {}, {}, {});
@@ -127,24 +133,24 @@ Tensor to_sparse_dense(const Tensor& self, int64_t sparse_dim) {
   Tensor out = ops::sparse_coo_tensor_indices_size::call(indices, values, self.sizes(), self.dtype(), Layout::Sparse, self.device(), false);
   return ops::_coalesced_::call(out, true);
 }
-Tensor to_sparse_dense(const Tensor& self, LayoutArgument layout, std::optional<Sizes>, std::optional<int64_t> dense_dim) {
+Tensor to_sparse_dense(const Tensor& self, LayoutArgument layout, std::optional<Sizes> blocksize, std::optional<int64_t> dense_dim) {
   switch (layout.value_or(Layout::Sparse)) {
     case Layout::Sparse: return ops::to_sparse_sparse_dim::call(self, self.dim() - dense_dim.value_or(0));
     case Layout::SparseCsr: return ops::to_sparse_csr::call(self, dense_dim);
     case Layout::SparseCsc: return ops::to_sparse_csc::call(self, dense_dim);
-    default: throw NotImplemented("The embedded engine has no sparse blocks yet; the program can be run on stock PyTorch (--engine pytorch).");
+    default: return to_blocks(self, *layout, blocksize, dense_dim);
   }
 }
 Tensor to_sparse_coo(const Tensor& self, int64_t sparse_dim) {
   if (sparse_dim != sparse_of(self).sparse_dim) throw Error("to_sparse: conversion from Sparse to Sparse with sparse_dim argument !=self.sparse_dim() is not supported");
   return self;
 }
-Tensor to_sparse_coo(const Tensor& self, LayoutArgument layout, std::optional<Sizes>, std::optional<int64_t> dense_dim) {
+Tensor to_sparse_coo(const Tensor& self, LayoutArgument layout, std::optional<Sizes> blocksize, std::optional<int64_t> dense_dim) {
   switch (layout.value_or(Layout::Sparse)) {
     case Layout::Sparse: return self;
     case Layout::SparseCsr: return ops::to_sparse_csr::call(self, dense_dim);
     case Layout::SparseCsc: return ops::to_sparse_csc::call(self, dense_dim);
-    default: throw NotImplemented("The embedded engine has no sparse blocks yet; the program can be run on stock PyTorch (--engine pytorch).");
+    default: return to_blocks(self, *layout, blocksize, dense_dim);
   }
 }
 

@@ -6,10 +6,8 @@
 #include "ops_generated/ops.h"
 
 namespace peel::kernels {
-namespace {
 
 bool by_rows(Layout l) { return l == Layout::SparseCsr || l == Layout::SparseBsr; }
-
 Tensor compressed_of(const Tensor& t) { return by_rows(layout_of(t)) ? ops::crow_indices::call(t) : ops::ccol_indices::call(t); }
 Tensor plain_of(const Tensor& t) { return by_rows(layout_of(t)) ? ops::col_indices::call(t) : ops::row_indices::call(t); }
 
@@ -18,18 +16,25 @@ void set_compressed(const Tensor& t, const Tensor& compressed, const Tensor& pla
   p.compressed = compressed;
   p.indices = plain;
   p.values = values;
-  p.dense_dim = values.dim() - 1;
+  p.dense_dim = values.dim() - (p.layout == Layout::SparseBsr || p.layout == Layout::SparseBsc ? 3 : 1);
   t.impl().sizes.assign(size.begin(), size.end());
   t.impl().strides = contiguous_strides(t.impl().sizes);
 }
 
-// Without a call, as a constructor of stock's does it.
-Tensor made(Layout layout, const Tensor& compressed, const Tensor& plain, const Tensor& values, Sizes size) {
+Tensor made_of_lines(Layout layout, const Tensor& compressed, const Tensor& plain, const Tensor& values, Sizes size) {
   const Tensor t = new_compressed(layout, values.dtype());
   const auto own = [](const Tensor& part) { return Tensor(Ref<KeyedObject>(part.impl().detached(part.impl().version))); };
   set_compressed(t, own(compressed), own(plain), own(values), size);
   return t;
 }
+
+int64_t index_at(const Tensor& t, int64_t i) {
+  const int64_t place = i * t.strides()[0];
+  return t.dtype() == ScalarType::Int ? t.data_as<int32_t>()[place] : t.data_as<int64_t>()[place];
+}
+
+namespace {
+
 Tensor unsafe(Layout layout, const Tensor& compressed, const Tensor& plain, const Tensor& values, Sizes size) {
   return ops::_sparse_compressed_tensor_unsafe::call(compressed, plain, values, size, values.dtype(), layout, values.device());
 }
@@ -38,11 +43,6 @@ void require_plain(const Tensor& t) {
   if (t.dim() != 2 || sparse_of(t).dense_dim != 0) {
     throw NotImplemented("The embedded engine has no batches of compressed tensors yet; the program can be run on stock PyTorch (--engine pytorch).");
   }
-}
-
-int64_t at(const Tensor& t, int64_t i) {
-  const int64_t place = i * t.strides()[0];
-  return t.dtype() == ScalarType::Int ? t.data_as<int32_t>()[place] : t.data_as<int64_t>()[place];
 }
 
 Tensor with_values(const Tensor& self, const Tensor& values) {
@@ -66,11 +66,9 @@ Tensor sparse_compressed_tensor(const Tensor& compressed, const Tensor& plain, c
   return ops::_sparse_compressed_tensor_unsafe::call(compressed, plain, values, size, dtype.value_or(values.dtype()), layout, device, pin);
 }
 Tensor _sparse_compressed_tensor_unsafe(const Tensor& compressed, const Tensor& plain, const Tensor& values, Sizes size, Type dtype, LayoutArgument layout, DeviceArgument, Flag) {
-  if (layout != Layout::SparseCsr && layout != Layout::SparseCsc) {
-    throw NotImplemented("The embedded engine has no sparse blocks yet; the program can be run on stock PyTorch (--engine pytorch).");
-  }
+  if (!layout || *layout == Layout::Strided || *layout == Layout::Sparse) throw Error("sparse_compressed_tensor: expected sparse compressed tensor layout");
   if (size.size() != 2) throw NotImplemented("The embedded engine has no batches of compressed tensors yet; the program can be run on stock PyTorch (--engine pytorch).");
-  const Tensor t = made(*layout, compressed, plain, values, size);
+  const Tensor t = made_of_lines(*layout, compressed, plain, values, size);
   if (dtype) t.impl().dtype = *dtype;
   return t;
 }
@@ -115,14 +113,14 @@ Tensor empty_like_compressed(const Tensor& self, Type dtype, LayoutArgument, Dev
     return ops::to_device::call(part(self), self.device(), type, false, true);
   };
   const Tensor plain = copied(&plain_of), compressed = copied(&compressed_of);
-  return made(layout_of(self), compressed, plain, new_values, self.sizes());
+  return made_of_lines(layout_of(self), compressed, plain, new_values, self.sizes());
 }
 
 Tensor convert_indices_from_coo_to_csr(const Tensor& self, int64_t size, bool out_int32) {
   if (self.dim() > 1) throw Error("Input is supposed to be a vector, but got " + std::to_string(self.dim()) + " dimensional tensor.");
   const Tensor out = core::empty(SizeVector{size + 1}, out_int32 ? ScalarType::Int : ScalarType::Long);
   std::vector<int64_t> counts(static_cast<size_t>(size) + 1);
-  for (int64_t i = 0; i < self.numel(); ++i) ++counts[static_cast<size_t>(at(self, i)) + 1];
+  for (int64_t i = 0; i < self.numel(); ++i) ++counts[static_cast<size_t>(index_at(self, i)) + 1];
   int64_t sum = 0;
   for (int64_t i = 0; i <= size; ++i) {
     sum += counts[static_cast<size_t>(i)];
@@ -139,7 +137,7 @@ Tensor convert_indices_from_csr_to_coo(const Tensor& crow_indices, const Tensor&
   Tensor others = ops::select_int::call(out, 0, 1 - line);
   ops::copy_::call(others, ops::view::call(col_indices, SizeVector{-1}));
   for (int64_t r = 0; r + 1 < crow_indices.numel(); ++r) {
-    for (int64_t i = at(crow_indices, r); i < at(crow_indices, r + 1); ++i) {
+    for (int64_t i = index_at(crow_indices, r); i < index_at(crow_indices, r + 1); ++i) {
       if (out_int32) lines.data_as<int32_t>()[i] = static_cast<int32_t>(r);
       else lines.data_as<int64_t>()[i] = r;
     }
@@ -149,6 +147,7 @@ Tensor convert_indices_from_csr_to_coo(const Tensor& crow_indices, const Tensor&
 
 Tensor to_dense_compressed(const Tensor& self, Type dtype, Flag) {
   if (dtype) throw Error("dtype argument is not supported by sparse_csr_to_dense");
+  if (layout_of(self) == Layout::SparseBsr || layout_of(self) == Layout::SparseBsc) return blocks_to_dense(self);
   require_plain(self);
   const bool rows = by_rows(layout_of(self));
   Tensor compressed = compressed_of(self), plain = plain_of(self);
@@ -178,11 +177,32 @@ Tensor to_dense_compressed(const Tensor& self, Type dtype, Flag) {
 
 namespace {
 
-// Of a dense matrix: what isn't zero, line by line.
 Tensor compressed_from_dense(const Tensor& self, bool rows) {
   if (self.dim() != 2) throw NotImplemented("The embedded engine has no batches of compressed tensors yet; the program can be run on stock PyTorch (--engine pytorch).");
-  const Tensor mask = ops::ne_Scalar::call(self, 0);
-  const Tensor found = ops::nonzero::call(rows ? mask : ops::transpose_int::call(mask, 0, 1));
+  return compressed_from_mask(self, ops::ne_Scalar::call(self, 0), rows);
+}
+Tensor compressed_from_coo(const Tensor& self, bool rows) {
+  const int64_t sparse_dim = ops::sparse_dim::call(self);
+  if (sparse_dim != 2) {
+    throw Error(std::string("coo_to_sparse_") + (rows ? "csr" : "csc") + ": conversion from Sparse to " + (rows ? "SparseCsr" : "SparseCsc") + " for input tensors with sparse_dim()!=2 is not supported");
+  }
+  if (!rows) {  // rows of what is turned
+    const Tensor turned = ops::to_sparse_csr::call(ops::transpose_int::call(self, 0, 1));
+    const Tensor values = ops::values::call(turned), plain = ops::col_indices::call(turned), compressed = ops::crow_indices::call(turned);
+    return made_of_lines(Layout::SparseCsc, compressed, plain, values, self.sizes());
+  }
+  const Tensor t = ops::coalesce::call(self);
+  const Tensor lines = ops::select_int::call(ops::indices::call(t), 0, 0);
+  const Tensor compressed = ops::_convert_indices_from_coo_to_csr::call(lines, self.size(0), false);
+  const Tensor values = ops::values::call(t);
+  const Tensor plain = ops::select_int::call(ops::indices::call(t), 0, 1);
+  return made_of_lines(Layout::SparseCsr, compressed, plain, values, self.sizes());
+}
+
+}  // namespace
+
+Tensor compressed_from_mask(const Tensor& self, const Tensor& mask, bool rows) {
+  const Tensor found = ops::nonzero::call(rows ? mask : ops::transpose_int::call(mask, 1, 0));
   const Tensor plain = ops::select_int::call(found, 1, 1), lines = ops::select_int::call(found, 1, 0);
   const Tensor compressed = ops::_convert_indices_from_coo_to_csr::call(lines, rows ? self.size(0) : self.size(1), false);
   const auto flat = [rows](const Tensor& t) { return ops::flatten_using_ints::call(rows ? t : ops::transpose_int::call(t, 0, 1)); };
@@ -191,16 +211,55 @@ Tensor compressed_from_dense(const Tensor& self, bool rows) {
   const Tensor values = ops::index_select::call(ops::flatten_using_ints::call(rows ? self : ops::transpose_int::call(self, 0, 1), 0, 1), 0, places);
   return unsafe(rows ? Layout::SparseCsr : Layout::SparseCsc, compressed, plain, values, self.sizes());
 }
-Tensor compressed_from_coo(const Tensor& self, bool rows) {
-  const int64_t sparse_dim = ops::sparse_dim::call(self);
-  if (sparse_dim != 2) throw Error("Only tensors with two sparse dimensions can be converted to the SparseCsr layout, got " + std::to_string(sparse_dim));
-  const Tensor t = ops::coalesce::call(self);
-  if (!rows) return compressed_from_dense(ops::to_dense::call(t), false);
-  const Tensor lines = ops::select_int::call(ops::indices::call(t), 0, 0);
-  const Tensor compressed = ops::_convert_indices_from_coo_to_csr::call(lines, self.size(0), false);
-  const Tensor values = ops::values::call(t);
-  const Tensor plain = ops::select_int::call(ops::indices::call(t), 0, 1);
-  return made(Layout::SparseCsr, compressed, plain, values, self.sizes());
+namespace {
+
+// Columns of rows, or rows of columns: sorted by the other index, by the calls of stock, which does batches of them.
+Tensor flipped(const Tensor& self, const char* name) {
+  if (layout_of(self) != Layout::SparseCsr && layout_of(self) != Layout::SparseCsc) {
+    throw Error(std::string("sparse_compressed_to_sparse_") + name + ": expected SparseCsr or SparseCsc layout but got " + to_string(layout_of(self)));
+  }
+  require_plain(self);
+  const bool rows = by_rows(layout_of(self));
+  Tensor plain = plain_of(self), compressed = compressed_of(self), values = ops::values::call(self);
+  for (Tensor* t : {&compressed, &plain, &values}) ops::unsqueeze_::call(*t, 0);
+  const int64_t nnz = values.size(1), lines = compressed.size(1) - 1, others = self.size(rows ? 1 : 0);
+  const auto whole = [](int64_t n) { return ops::empty_memory_format::call(SizeVector{n}, ScalarType::Long, Layout::Strided, Device()); };
+  const Tensor batch = whole(1);
+  *batch.data_as<int64_t>() = nnz;
+  const Tensor sizes = ops::expand::call(batch, SizeVector{1});
+  Tensor before = ops::cumsum::call(sizes, -1);
+  ops::sub__Tensor::call(before, batch);
+  before = ops::reshape::call(before, SizeVector{1});
+  const Tensor begins = ops::slice_Tensor::call(compressed, -1, 0, -1, 1);
+  const Tensor shifted = ops::reshape::call(ops::add_Tensor::call(begins, ops::expand_as::call(ops::unsqueeze::call(before, -1), begins)), SizeVector{-1});
+  const Tensor all = whole(lines + 1);
+  Tensor first = ops::slice_Tensor::call(all, -1, 0, -1, 1);
+  ops::copy_::call(first, shifted);
+  Tensor last = ops::slice_Tensor::call(all, -1, -1, {}, 1);
+  ops::fill__Scalar::call(last, nnz);
+  const Tensor flat_plain = ops::flatten_using_ints::call(plain, 0, 1), flat_values = ops::flatten_using_ints::call(values, 0, 1);
+  const Tensor places = ops::_convert_indices_from_csr_to_coo::call(all, flat_plain, false, true);
+  Tensor line = ops::select_int::call(places, 0, 1);
+  const Tensor other = ops::select_int::call(places, 0, 0);
+  const Tensor number = ops::div_Scalar_mode::call(line, lines, "trunc");
+  ops::fmod__Scalar::call(line, lines);
+  Tensor offset = ops::mul_Scalar::call(number, others);
+  ops::add__Tensor::call(offset, other);
+  ops::arange::call(nnz, ScalarType::Long, Layout::Strided, Device());
+  const auto [sorted, order] = ops::sort::call(offset, -1, false);
+  const Tensor in_order = ops::index_select::call(places, 1, order);
+  ops::select_int::call(in_order, 0, 0);
+  const Tensor new_plain = ops::select_int::call(in_order, 0, 1);
+  const Tensor new_values = ops::index_select::call(flat_values, 0, order);
+  const Tensor ends = ops::_convert_indices_from_coo_to_csr::call(sorted, others, false);
+  const Tensor new_compressed_ = ops::zeros::call(SizeVector{1, others + 1}, ScalarType::Long, Layout::Strided, Device());
+  const Tensor tops = ops::reshape::call(ops::slice_Tensor::call(ends, 0, 1, {}, 1), SizeVector{1, -1});
+  const Tensor starts = ops::reshape::call(ops::slice_Tensor::call(ends, 0, 0, -1, others), SizeVector{1, -1});
+  Tensor to = ops::narrow::call(new_compressed_, -1, 1, others);
+  ops::copy_::call(to, ops::sub_Tensor::call(tops, starts));
+  Tensor c = ops::unflatten_int::call(new_compressed_, 0, SizeVector{1}), p = ops::unflatten_int::call(new_plain, 0, SizeVector{1, -1}), v = ops::unflatten_int::call(new_values, 0, SizeVector{1, -1});
+  for (Tensor* t : {&c, &p, &v}) ops::squeeze__dim::call(*t, 0);
+  return unsafe(rows ? Layout::SparseCsc : Layout::SparseCsr, c, p, v, self.sizes());
 }
 
 }  // namespace
@@ -211,121 +270,50 @@ Tensor dense_to_csr(const Tensor& self, std::optional<int64_t>) { return compres
 Tensor dense_to_csc(const Tensor& self, std::optional<int64_t>) { return compressed_from_dense(self, false); }
 Tensor coo_to_csr(const Tensor& self, std::optional<int64_t>) { return compressed_from_coo(self, true); }
 Tensor coo_to_csc(const Tensor& self, std::optional<int64_t>) { return compressed_from_coo(self, false); }
-Tensor compressed_to_csr(const Tensor& self, std::optional<int64_t>) { return compressed_from_dense(ops::to_dense::call(self), true); }
-Tensor compressed_to_csc(const Tensor& self, std::optional<int64_t>) { return compressed_from_dense(ops::to_dense::call(self), false); }
+Tensor compressed_to_csr(const Tensor& self, std::optional<int64_t>) { return flipped(self, "csr"); }
+Tensor compressed_to_csc(const Tensor& self, std::optional<int64_t>) { return flipped(self, "csc"); }
 Tensor to_sparse_compressed(const Tensor& self, int64_t sparse_dim) {
   if (sparse_dim != 2) throw Error("sparse dim 1 is not supported by sparse_csr_to_dense");
   const bool rows = by_rows(layout_of(self));
   const Tensor plain = plain_of(self), compressed = compressed_of(self);
   const Tensor indices = ops::_convert_indices_from_csr_to_coo::call(compressed, plain, false, !rows);
+  if (!rows) ops::_nnz::call(self);
   const Tensor values = ops::flatten_using_ints::call(ops::values::call(self), 0, 0);
   Tensor out = ops::_sparse_coo_tensor_with_dims_and_tensors::call(2, 0, self.sizes(), indices, values, self.dtype(), Layout::Sparse, self.device());
   return ops::_coalesced_::call(out, rows);
 }
-Tensor to_sparse_compressed(const Tensor& self, LayoutArgument layout, std::optional<Sizes>, std::optional<int64_t> dense_dim) {
+Tensor to_sparse_compressed(const Tensor& self, LayoutArgument layout, std::optional<Sizes> blocksize, std::optional<int64_t> dense_dim) {
   switch (layout.value_or(Layout::Sparse)) {
     case Layout::Sparse: return to_sparse_compressed(self, 2);
     case Layout::SparseCsr: return ops::to_sparse_csr::call(self, dense_dim);
     case Layout::SparseCsc: return ops::to_sparse_csc::call(self, dense_dim);
-    default: throw NotImplemented("The embedded engine has no sparse blocks yet; the program can be run on stock PyTorch (--engine pytorch).");
+    default: return to_blocks(self, *layout, blocksize, dense_dim);
   }
 }
 
 namespace {
 
-struct Lines {
-  Tensor compressed, plain, values;
-};
-// The parts as the library of stock takes them, with 32-bit indices.
-Lines lines_of(const Tensor& t) {
-  const Tensor compressed = compressed_of(t), plain = plain_of(t), values = ops::values::call(t);
-  return {ops::to_dtype::call(compressed, ScalarType::Int), ops::to_dtype::call(plain, ScalarType::Int), values};
-}
-
-template <class T>
-void add_lines(const Tensor& out, const Tensor& sparse, const Lines& l, const Tensor& dense, Math<T> alpha, Math<T> beta) {
-  const bool rows = by_rows(layout_of(sparse)), vector = dense.dim() == 1;
-  const int64_t columns = vector ? 1 : dense.size(1), dr = dense.strides()[0], dc = vector ? 0 : dense.strides()[1], r0 = out.strides()[0], r1 = vector ? 0 : out.strides()[1];
-  for (int64_t r = 0; r < out.size(0); ++r) {
-    for (int64_t k = 0; k < columns; ++k) {
-      T& o = out.data_as<T>()[r * r0 + k * r1];
-      o = beta == Math<T>(0) ? T{} : static_cast<T>(beta * static_cast<Math<T>>(o));
-    }
-  }
-  for (int64_t i = 0; i + 1 < l.compressed.numel(); ++i) {
-    for (int64_t n = at(l.compressed, i); n < at(l.compressed, i + 1); ++n) {
-      const int64_t row = rows ? i : at(l.plain, n), column = rows ? at(l.plain, n) : i;
-      const auto by = product<T>(alpha, l.values.data_as<T>()[n * l.values.strides()[0]]);
-      for (int64_t k = 0; k < columns; ++k) {
-        T& o = out.data_as<T>()[row * r0 + k * r1];
-        o = static_cast<T>(static_cast<Math<T>>(o) + by * static_cast<Math<T>>(dense.data_as<T>()[column * dr + k * dc]));
-      }
-    }
-  }
+Tensor multiplied(const Tensor& a, const Tensor& b) {
+  const ScalarType common = ops::result_type_Tensor::call(a, b);
+  Tensor out = ops::empty_memory_format::call(SizeVector{0, 0}, common, Layout::SparseCsr, a.device());
+  return ops::mul_out::call(a, b, out);
 }
 
 }  // namespace
 
-Tensor mm_compressed(const Tensor& self, const Tensor& mat2) {
-  if (!is_compressed(self) || mat2.impl().sparse) {
-    throw NotImplemented("The embedded engine has no product with a compressed tensor on the right yet; the program can be run on stock PyTorch (--engine pytorch).");
-  }
-  const Tensor zeros = ops::zeros::call(SizeVector{self.size(0), mat2.size(1)}, mat2.dtype(), Layout::Strided, mat2.device());
-  return ops::addmm::call(zeros, self, mat2, 0.0, 1.0);
-}
-Tensor addmm_compressed(const Tensor& self, const Tensor& mat1, const Tensor& mat2, const Scalar& beta, const Scalar& alpha) {
-  Tensor out = ops::empty_memory_format::call(SizeVector{0, 0}, self.dtype(), Layout::Strided, self.device());
-  return ops::addmm_out::call(self, mat1, mat2, beta, alpha, out);
-}
-Tensor& addmm_out_compressed(const Tensor& self, const Tensor& mat1, const Tensor& mat2, const Scalar& beta, const Scalar& alpha, Tensor& out) {
-  if (!is_compressed(mat1) || mat2.impl().sparse || self.impl().sparse) {
-    throw NotImplemented("The embedded engine has no addmm with a compressed tensor in this place yet; the program can be run on stock PyTorch (--engine pytorch).");
-  }
-  if (mat1.dim() != 2 || mat2.dim() != 2 || mat1.size(1) != mat2.size(0)) {
-    throw Error("mat1 and mat2 shapes cannot be multiplied (" + std::to_string(mat1.size(0)) + "x" + std::to_string(mat1.size(1)) + " and " + std::to_string(mat2.size(0)) + "x" +
-                std::to_string(mat2.size(-1)) + ")");
-  }
-  const SizeVector shape{mat1.size(0), mat2.size(1)};
-  const Tensor start = std::ranges::equal(self.sizes(), shape) ? self : ops::expand::call(self, shape);
-  if (!out.is_same(self)) {
-    reshape_out(out, shape);
-    ops::copy_::call(out, start);
-  }
-  if (ops::_nnz::call(mat1) == 0) {
-    if (beta.value.to_double() == 0) return ops::zero_::call(out);
-    return ops::mul__Scalar::call(out, beta);
-  }
-  const Lines l = lines_of(mat1);
-  with_any_type(out.dtype(), "addmm_sparse_csr", [&]<class T>(T) { add_lines<T>(out, mat1, l, mat2, as<Math<T>>(alpha), as<Math<T>>(beta)); });
-  return out;
-}
-Tensor& addmv_compressed_(Tensor& self, const Tensor& mat, const Tensor& vec, const Scalar& beta, const Scalar& alpha) {
-  if (mat.dim() != 2 || vec.dim() != 1 || mat.size(1) != vec.size(0) || mat.size(0) != self.size(0)) {
-    throw Error("size mismatch, got input (" + std::to_string(self.size(0)) + "), mat (" + std::to_string(mat.size(0)) + "x" + std::to_string(mat.size(1)) + "), vec (" +
-                std::to_string(vec.numel()) + ")");
-  }
-  return ops::addmv_out::call(self, mat, vec, beta, alpha, self);
-}
-Tensor& addmv_out_compressed(const Tensor& self, const Tensor& mat, const Tensor& vec, const Scalar& beta, const Scalar& alpha, Tensor& out) {
-  if (beta.value.to_double() != 0 && !out.is_same(self)) ops::copy_::call(out, self);
-  if (ops::_nnz::call(mat) == 0) {
-    if (beta.value.to_double() == 0) return ops::zero_::call(out);
-    return ops::mul__Scalar::call(out, beta);
-  }
-  const Lines l = lines_of(mat);
-  with_any_type(out.dtype(), "addmv_sparse_csr", [&]<class T>(T) { add_lines<T>(out, mat, l, vec, as<Math<T>>(alpha), as<Math<T>>(beta)); });
-  return out;
-}
-
 Tensor mul_compressed(const Tensor& self, const Tensor& other) {
   const Tensor& sparse = is_compressed(self) ? self : other;
   const Tensor& factor = is_compressed(self) ? other : self;
-  if (factor.numel() != 1 || factor.impl().sparse) {
-    throw NotImplemented("The embedded engine has no product of a compressed tensor, element by element, yet; the program can be run on stock PyTorch (--engine pytorch).");
+  if (factor.dim() == 0 && !factor.impl().sparse) {
+    const Tensor number = ops::squeeze::call(factor);
+    const Tensor product = ops::mul_Tensor::call(ops::values::call(sparse), number);
+    return with_values(sparse, ops::to_dtype::call(product, ops::result_type_Tensor::call(self, other)));
   }
-  const Tensor number = ops::squeeze::call(factor);
-  const Tensor product = ops::mul_Tensor::call(ops::values::call(sparse), number);
-  return with_values(sparse, ops::to_dtype::call(product, ops::result_type_Tensor::call(self, other)));
+  if (!factor.impl().sparse) {  // at the places of the sparse one alone
+    const Tensor there = ops::sparse_mask::call(factor, sparse);
+    return is_compressed(self) ? multiplied(self, there) : multiplied(there, other);
+  }
+  return multiplied(self, other);
 }
 Tensor add_compressed(const Tensor& self, const Tensor& other, const Scalar& alpha) {
   const ScalarType common = ops::result_type_Tensor::call(self, other);
@@ -345,7 +333,7 @@ Tensor& add_out_compressed(const Tensor& self, const Tensor& other, const Scalar
   const SparseParts &a = sparse_of(self), &b = sparse_of(other);
   const auto equal = [](const Tensor& x, const Tensor& y) {
     bool same = x.numel() == y.numel();
-    for (int64_t i = 0; same && i < x.numel(); ++i) same = at(x, i) == at(y, i);
+    for (int64_t i = 0; same && i < x.numel(); ++i) same = index_at(x, i) == index_at(y, i);
     return same;
   };
   if (equal(a.compressed, b.compressed) && equal(a.indices, b.indices)) {
@@ -361,8 +349,6 @@ Tensor& add_out_compressed(const Tensor& self, const Tensor& other, const Scalar
   set_compressed(out, sparse_of(again).compressed, sparse_of(again).indices, sparse_of(again).values, self.sizes());
   return out;
 }
-Tensor neg_compressed(const Tensor& self) { return with_values(self, ops::neg::call(ops::values::call(self))); }
-Tensor abs_compressed(const Tensor& self) { return with_values(self, ops::abs::call(ops::values::call(self))); }
 Tensor sum_compressed(const Tensor& self, Type dtype) { return ops::sum::call(ops::values::call(self), dtype); }
 
 }  // namespace peel::kernels

@@ -3,6 +3,7 @@
 #include <unordered_map>
 
 #include "core/dispatch/error.h"
+#include "kernels/cpu/elementwise.h"
 #include "kernels/cpu/rows.h"
 #include "kernels/sparse/coordinates.h"
 #include "ops_generated/kernels.h"
@@ -20,50 +21,45 @@ void ask_whether_coalesced(const Tensor& t, int times) {
   for (int i = 0; i < times; ++i) ops::is_coalesced::call(t);
 }
 
-}  // namespace
-
-// The calls are stock's of a source that is coalesced: its kernel looks both up in hashes of their coordinates.
-Tensor mask_of_coordinates(const Tensor& self, const Tensor& mask) {
-  if (!sparse_of(self).coalesced) return mask_of_coordinates(ops::coalesce::call(self), mask);
-  const int64_t m = sparse_of(mask).values.size(0), n = ops::_nnz::call(self);
-  if (n == 0) return ops::zeros_like::call(mask, self.dtype());
-  Tensor out = ops::empty_memory_format::call(SizeVector{0}, self.dtype(), Layout::Sparse, self.device());
-  ask(&ops::sparse_dim::call, self, 2);
-  ask_whether_coalesced(self, 3);
-  ask(&ops::sparse_dim::call, self, 4);
-  const Tensor mask_indices = ops::_indices::call(mask), self_indices = ops::_indices::call(self);
+// The calls are stock's, whose kernel looks both up in hashes of their coordinates: values at the coordinates of `other`, of `self` alone or times those of `other`.
+struct Found {
+  Tensor indices, values;
+};
+Found found_at(const Tensor& self, const Tensor& other, ScalarType type, bool product) {
+  const int64_t m = sparse_of(other).values.size(0), n = sparse_of(self).values.size(0);
+  const Tensor other_indices = ops::_indices::call(other), self_indices = ops::_indices::call(self);
   ops::sparse_dim::call(self);
-  ops::result_type_Tensor::call(self, mask);
-  ask_whether_coalesced(mask, 3);
-  ops::sparse_dim::call(mask);
-  ops::_indices::call(mask);
-  ask(&ops::_nnz::call, mask, 2);
-  const Tensor numbers = ops::arange::call(n, ScalarType::Long, Layout::Strided, self.device());
+  ops::result_type_Tensor::call(self, other);
+  ask_whether_coalesced(other, 3);
+  ops::sparse_dim::call(other);
+  ops::_indices::call(other);
+  ask(&ops::_nnz::call, other, 2);
+  const Tensor numbers = ops::arange::call(std::max(n, m), ScalarType::Long, Layout::Strided, self.device());
   ops::narrow::call(numbers, -1, 0, ops::_nnz::call(self));
   ops::sparse_dim::call(self);
   ops::_indices::call(self);
-  const Tensor hashes = whole_numbers(SizeVector{ops::_nnz::call(self)});
+  whole_numbers(SizeVector{ops::_nnz::call(self)});
   ops::is_coalesced::call(self);
-  ops::narrow::call(hashes, -1, 0, ops::_nnz::call(self));
-  const Tensor counts = whole_numbers(SizeVector{2, ops::_nnz::call(mask)});
+  ops::narrow::call(numbers, -1, 0, ops::_nnz::call(self));
+  const Tensor counts = whole_numbers(SizeVector{2, ops::_nnz::call(other)});
   ops::select_int::call(counts, 0, 0);
   const Tensor first = ops::select_int::call(counts, 0, 1);
-  ops::_indices::call(mask);
-  ops::narrow::call(hashes, -1, 0, n);
+  ops::_indices::call(other);
+  ops::narrow::call(numbers, -1, 0, m);
   const Tensor one = whole_numbers(SizeVector{1});
-  ops::_indices::call(mask);
+  ops::_indices::call(other);
   whole_numbers(SizeVector{0});
   ops::expand_as::call(one, first);
-  const Tensor indices = ops::clone::call(ops::_indices::call(mask));
-  const Tensor values = made_contiguous(ops::_values::call(self));
-  ops::result_type_Tensor::call(values, ops::_values::call(mask));
+  const Tensor indices = ops::clone::call(ops::_indices::call(other));
+  const Tensor values = ops::_values::call(self);
+  ops::result_type_Tensor::call(values, ops::_values::call(other));
   ops::to_dtype::call(first, ScalarType::Long);
-  const Tensor source = ops::to_dtype::call(ops::_values::call(self), self.dtype());
-  ops::narrow::call(hashes, -1, 0, ops::_nnz::call(self));
-  const Tensor other = ops::to_dtype::call(ops::_values::call(mask), mask.dtype());
+  const Tensor source = ops::to_dtype::call(ops::_values::call(self), type);
+  ops::narrow::call(numbers, -1, 0, ops::_nnz::call(other));
+  const Tensor factors = ops::to_dtype::call(ops::_values::call(other), product ? type : other.dtype());
   SizeVector size(source.sizes().begin(), source.sizes().end());
   size[0] = m;
-  const Tensor found = ops::empty_memory_format::call(size, self.dtype(), Layout::Strided, self.device());
+  const Tensor found = ops::empty_memory_format::call(size, type, Layout::Strided, self.device());
   const auto looked_over = [](const Tensor& t, int64_t stride) {
     SizeVector strides(t.strides().begin(), t.strides().end());
     strides[0] = stride;
@@ -75,32 +71,69 @@ Tensor mask_of_coordinates(const Tensor& self, const Tensor& mask) {
   looked_over(first, 1);
   looked_over(first, 1);
 
-  std::unordered_map<int64_t, int64_t> places;
+  std::unordered_map<int64_t, std::vector<int64_t>> places;
   const auto flat = [](const Tensor& t, Sizes sizes, int64_t i) {
     int64_t at = 0;
     for (int64_t d = 0; d < t.size(0); ++d) at = at * sizes[static_cast<size_t>(d)] + t.data_as<int64_t>()[d * t.strides()[0] + i * t.strides()[1]];
     return at;
   };
-  for (int64_t i = 0; i < n; ++i) places[flat(self_indices, self.sizes(), i)] = i;
-  const size_t bytes = m ? static_cast<size_t>(found.numel() / m) * element_size(self.dtype()) : 0;
-  for (int64_t i = 0; i < m; ++i) {
-    char* to = static_cast<char*>(found.data()) + static_cast<size_t>(i) * bytes;
-    const auto at = places.find(flat(mask_indices, self.sizes(), i));
-    if (at == places.end()) std::fill_n(to, bytes, '\0');
-    else std::copy_n(static_cast<const char*>(values.data()) + static_cast<size_t>(at->second) * bytes, bytes, to);
-  }
+  for (int64_t i = 0; i < n; ++i) places[flat(self_indices, self.sizes(), i)].push_back(i);
+  const int64_t block = m ? found.numel() / m : 0;
+  const auto row_major = [](const Tensor& t) { return t.is_contiguous() ? t : copied_row_major(t); };
+  const Tensor in = row_major(source), by = row_major(factors);
+  with_any_type(type, "sparse_intersection", [&]<class T>(T) {
+    for (int64_t i = 0; i < m; ++i) {
+      T* to = found.data_as<T>() + i * block;
+      std::fill_n(to, block, T{});
+      const auto at = places.find(flat(other_indices, self.sizes(), i));
+      if (at == places.end()) continue;
+      for (const int64_t place : at->second) {
+        const T* from = in.data_as<T>() + place * block;
+        for (int64_t k = 0; k < block; ++k) {
+          const auto x = static_cast<Math<T>>(from[k]);
+          to[k] = static_cast<T>(static_cast<Math<T>>(to[k]) + (product ? x * static_cast<Math<T>>(by.data_as<T>()[i * block + k]) : x));
+        }
+      }
+    }
+  });
+  return {indices, ops::to_dtype::call(found, type)};
+}
 
-  const Tensor result = ops::to_dtype::call(found, self.dtype());
-  const int64_t sparse_dim = ops::sparse_dim::call(mask), dense_dim = ops::dense_dim::call(mask);
+void put_found(Tensor& out, const Tensor& like, const Found& f) {
+  const int64_t sparse_dim = ops::sparse_dim::call(like), dense_dim = ops::dense_dim::call(like);
   SparseParts& p = sparse_of(out);
   p.sparse_dim = sparse_dim;
   p.dense_dim = dense_dim;
-  out.impl().sizes.assign(mask.sizes().begin(), mask.sizes().end());
+  out.impl().sizes.assign(like.sizes().begin(), like.sizes().end());
   out.impl().strides = contiguous_strides(out.impl().sizes);
-  set_parts(out, indices, result);
-  narrow_parts(out, ops::_nnz::call(mask));
+  set_parts(out, f.indices, f.values.dtype() == out.dtype() ? f.values : ops::to_dtype::call(f.values, out.dtype()));
+  narrow_parts(out, ops::_nnz::call(like));
+}
+
+}  // namespace
+
+Tensor mask_of_coordinates(const Tensor& self, const Tensor& mask) {
+  if (!sparse_of(self).coalesced) return mask_of_coordinates(ops::coalesce::call(self), mask);
+  const int64_t n = ops::_nnz::call(self);
+  if (n == 0) return ops::zeros_like::call(mask, self.dtype());
+  Tensor out = ops::empty_memory_format::call(SizeVector{0}, self.dtype(), Layout::Sparse, self.device());
+  ask(&ops::sparse_dim::call, self, 2);
+  ask_whether_coalesced(self, 3);
+  ask(&ops::sparse_dim::call, self, 4);
+  put_found(out, mask, found_at(self, mask, self.dtype(), false));
   ops::_coalesced_::call(out, ops::is_coalesced::call(mask));
   return ops::_coalesced_::call(out, ops::is_coalesced::call(mask));
+}
+
+Tensor& product_at_coordinates(Tensor& out, const Tensor& a, const Tensor& b, ScalarType common) {
+  // Looked up is who is coalesced, else who has more.
+  const bool one_coalesced = sparse_of(a).coalesced != sparse_of(b).coalesced;
+  const bool a_first = one_coalesced ? sparse_of(a).coalesced : sparse_of(a).values.size(0) >= sparse_of(b).values.size(0);
+  const Tensor &looked_up = a_first ? a : b, &other = a_first ? b : a;
+  ask(&ops::sparse_dim::call, looked_up, 4);
+  const Found f = found_at(looked_up, other, common, true);
+  put_found(out, other, f);
+  return ops::_coalesced_::call(out, ops::is_coalesced::call(other));
 }
 
 }  // namespace peel::kernels

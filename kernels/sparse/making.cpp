@@ -190,6 +190,7 @@ Tensor& resize_as_coo_(Tensor& self, const Tensor& like) {
   resize_coo(self, sparse_dim, dense_dim, like.sizes());
   return self;
 }
+Tensor& resize_as_sparse_(Tensor& self, const Tensor& like) { return resize_as_coo_(self, like); }
 Tensor& zero_sparse_(Tensor& self) {
   const int64_t dense_dim = ops::dense_dim::call(self), sparse_dim = ops::sparse_dim::call(self);
   const SizeVector sizes(self.sizes().begin(), self.sizes().end());

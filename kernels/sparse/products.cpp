@@ -48,7 +48,7 @@ Tensor& addmm_into(Tensor& r, const Tensor& t, const Tensor& sparse, const Tenso
   else if (beta.value.to_double() != 1) ops::mul_out::call(t, wrapped(beta), r);
   else if (!r.is_same(t)) ops::copy_::call(r, t);
   if (values.dtype() != dense.dtype()) {
-    throw Error(std::string("expected m1 and m2 to have the same dtype, but got: ") + cpp_name(values.dtype()) + " != " + cpp_name(dense.dtype()));
+    throw Error(std::string("expected scalar type ") + to_string(values.dtype()) + " but found " + to_string(dense.dtype()));
   }
   with_any_type(values.dtype(), "addmm_sparse_dense", [&]<class T>(T) { add_products<T>(r, indices, values, dense, as<Math<T>>(alpha)); });
   return r;
@@ -78,6 +78,48 @@ Tensor addmm_sparse(const Tensor& self, const Tensor& mat1, const Tensor& mat2, 
   const Tensor t = std::ranges::equal(self.sizes(), shape) ? self : ops::expand::call(self, shape);
   Tensor out = ops::empty_memory_format::call(SizeVector{0}, t.dtype(), Layout::Strided, t.device());
   return addmm_into(out, t, mat1, mat2, beta, alpha);
+}
+Tensor& addmm_sparse_(Tensor& self, const Tensor& mat1, const Tensor& mat2, const Scalar& beta, const Scalar& alpha) { return addmm_into(self, self, mat1, mat2, beta, alpha); }
+Tensor& mm_out_sparse(const Tensor& self, const Tensor& mat2, Tensor& out) {
+  const Tensor t = ops::zeros::call(SizeVector{}, mat2.dtype(), Layout::Strided, mat2.device());
+  return ops::addmm_out::call(t, self, mat2, 0, 1, out);
+}
+Tensor bmm_sparse(const Tensor& self, const Tensor& mat2) {
+  Tensor out = ops::empty_memory_format::call(SizeVector{}, mat2.dtype(), Layout::Strided, mat2.device());
+  return bmm_out_sparse(self, mat2, out);
+}
+// One matrix after the other, each from its stretch of the coordinates.
+Tensor& bmm_out_sparse(const Tensor& self, const Tensor& mat2, Tensor& out) {
+  if (mat2.impl().sparse) throw Error("bmm_sparse: Tensor 'mat2' must be dense");
+  const int64_t dense_dim = ops::dense_dim::call(self);
+  if (dense_dim != 0) throw Error("bmm_sparse: Tensor 'self' must have 0 dense dims, but has " + std::to_string(dense_dim));
+  const int64_t sparse_dim = ops::sparse_dim::call(self);
+  if (sparse_dim != 3) throw Error("bmm_sparse: Tensor 'self' must have 3 sparse dims, but has " + std::to_string(sparse_dim));
+  if (mat2.dim() != 3) throw Error("bmm_sparse: Tensor 'mat2' must have 3 dims, but has " + std::to_string(mat2.dim()));
+  if (self.size(0) != mat2.size(0)) throw Error("bmm_sparse: 'self.size(0)' and 'mat2.size(0)' must match");
+  if (self.size(2) != mat2.size(1)) throw Error("bmm_sparse: 'self.size(2)' and 'mat2.size(1)' must match");
+  ops::resize_::call(out, SizeVector{self.size(0), self.size(1), mat2.size(2)});
+  if (ops::_nnz::call(self) == 0) return ops::zero_::call(out);
+  const Tensor t = ops::coalesce::call(self);
+  const int64_t nnz = ops::_nnz::call(t);
+  const Tensor indices = ops::_indices::call(t), values = ops::_values::call(t);
+  const Tensor batch = ops::select_int::call(indices, 0, 0), places = ops::slice_Tensor::call(indices, 0, 1, 3, 1);
+  int64_t from = 0;
+  for (int64_t b = 0; b < self.size(0); ++b) {
+    int64_t to = from;
+    while (to < nnz && batch.data_as<int64_t>()[to * batch.strides()[0]] == b) ++to;
+    const Tensor dense = ops::select_int::call(mat2, 0, b);
+    Tensor result = ops::select_int::call(out, 0, b);
+    if (from == to) {
+      ops::zero_::call(result);
+      continue;
+    }
+    const Tensor at = ops::slice_Tensor::call(places, 1, from, to, 1), v = ops::slice_Tensor::call(values, 0, from, to, 1);
+    ops::zero_::call(result);
+    with_any_type(values.dtype(), "bmm_sparse", [&]<class T>(T) { add_products<T>(result, at, v, dense, Math<T>(1)); });
+    from = to;
+  }
+  return out;
 }
 Tensor& addmm_out_sparse(const Tensor& self, const Tensor& mat1, const Tensor& mat2, const Scalar& beta, const Scalar& alpha, Tensor& out) {
   const SizeVector shape{mat1.size(0), mat2.size(1)};

@@ -37,22 +37,45 @@ Summed summed(const Tensor& t, Sizes dim, int64_t sparse_dim) {
 }  // namespace
 
 Tensor sum_coo(const Tensor& self, Type dtype) { return ops::sum::call(ops::_values::call(self), dtype); }
-Tensor sum_dim_coo(const Tensor& self, std::optional<Sizes> dim, bool keepdim, Type dtype) {
-  if (keepdim) throw NotImplemented("The embedded engine has no sum with keepdim of a sparse tensor yet; the program can be run on stock PyTorch (--engine pytorch).");
+Tensor sum_dim_coo(const Tensor& self, std::optional<Sizes> dim, bool keepdim, Type wanted) {
+  Type dtype = wanted;
+  if (!dtype && !is_floating(self.dtype()) && !is_complex(self.dtype())) dtype = ScalarType::Long;
   SizeVector dims(dim ? SizeVector(dim->begin(), dim->end()) : SizeVector());
   if (dims.empty()) {
     dims.resize(static_cast<size_t>(self.dim()));
     std::iota(dims.begin(), dims.end(), int64_t{0});
   }
-  return dtype ? ops::_sparse_sum_dim_dtype::call(self, dims, *dtype) : ops::_sparse_sum_dim::call(self, dims);
+  Tensor out = dtype ? ops::_sparse_sum_dim_dtype::call(self, dims, *dtype) : ops::_sparse_sum_dim::call(self, dims);
+  if (!keepdim) return out;
+  for (int64_t& d : dims) d = wrap_dimension(d, self.dim());
+  std::ranges::sort(dims);
+  for (const int64_t d : dims) out = ops::unsqueeze::call(out, d);
+  return out;
 }
+Tensor any_sparse(const Tensor& self) { return ops::any::call(ops::_values::call(self)); }
+
+Tensor native_norm_sparse(const Tensor& self, const Scalar& p) { return ops::norm_Scalar::call(ops::_values::call(ops::coalesce::call(self)), p); }
+Tensor native_norm_sparse(const Tensor& self, const std::optional<Scalar>& p, Sizes dim, bool keepdim, Type dtype) {
+  if (!dim.empty()) {
+    std::vector<bool> named(static_cast<size_t>(self.dim()));
+    for (const int64_t d : dim) named[static_cast<size_t>(wrap_dimension(d, self.dim()))] = true;
+    if (!std::ranges::all_of(named, [](bool b) { return b; })) {
+      throw Error("norm_sparse currently only supports full reductions, so 'dim' must either be empty or contain all dimensions of the input");
+    }
+  }
+  if (keepdim) throw Error("norm_sparse currently does not support keepdim=True");
+  if (dtype) throw Error("norm_sparse currently does not support 'dtype' argument");
+  return ops::norm_Scalar::call(ops::_values::call(ops::coalesce::call(self)), p.value_or(Scalar(2.0)));
+}
+Tensor norm_sparse(const Tensor& self, const std::optional<Scalar>& p, Sizes dim, bool keepdim) { return ops::native_norm_ScalarOpt_dim_dtype::call(self, p, dim, keepdim, {}); }
+
 Tensor _sparse_sum(const Tensor& self) {
-  if (!is_coo(self)) return ops::sum::call(self);
   return ops::sum::call(ops::values::call(ops::coalesce::call(self)));
 }
 Tensor _sparse_sum_dtype(const Tensor& self, ScalarType dtype) { return ops::sum::call(ops::values::call(ops::coalesce::call(self)), dtype); }
 Tensor _sparse_sum_dim_dtype(const Tensor& self, Sizes dim, ScalarType dtype) { return ops::_sparse_sum_dim::call(ops::to_dtype::call(self, dtype), dim); }
 Tensor sparse_sum_dims(const Tensor& self, Sizes dim) {
+  summed(self, dim, self.dim());  // what is wrong with the dimensions comes first
   const Tensor indices = ops::_indices::call(self), values = ops::_values::call(self);
   const int64_t sparse_dim = ops::sparse_dim::call(self);
   const Summed s = summed(self, dim, sparse_dim);

@@ -1,4 +1,6 @@
 // Parts of tensors of coordinates, and the same with other dimensions. In stock these are views by name; the memory is new.
+#include <algorithm>
+
 #include "core/dispatch/error.h"
 #include "kernels/cpu/elementwise.h"
 #include "kernels/sparse/coordinates.h"
@@ -11,6 +13,17 @@ namespace {
 void set_sizes(const Tensor& t, SizeVector sizes) {
   t.impl().strides = contiguous_strides(sizes);
   t.impl().sizes = std::move(sizes);
+}
+
+// Of tensors that are joined: all of coordinates, of the same sizes but for one.
+void require_alike(const Tensor& t, const Tensor& first, int64_t dim, int64_t place) {
+  if (!is_coo(t)) throw Error("Concatenating sparse tensors, but a dense tensor was found at position " + std::to_string(place) + ".");
+  const int64_t sparse_dim = ops::sparse_dim::call(t), dense_dim = ops::dense_dim::call(t);
+  bool fits = t.dim() == first.dim() && sparse_dim == sparse_of(first).sparse_dim && dense_dim == sparse_of(first).dense_dim;
+  for (int64_t d = 0; fits && d < t.dim(); ++d) fits = d == dim || t.size(d) == first.size(d);
+  if (fits) return;
+  throw Error("All tensors must have the same shape: " + to_text(first.sizes()) + " (except in the concatenating dimension), but found shape: " + to_text(t.sizes()) + " at position " +
+              std::to_string(place) + ".");
 }
 
 Tensor with_dims(int64_t sparse_dim, int64_t dense_dim, Sizes size, const Tensor& indices, const Tensor& values, std::optional<bool> coalesced = {}) {
@@ -44,17 +57,19 @@ Tensor transpose_sparse(const Tensor& self, int64_t dim0, int64_t dim1) {
 
 Tensor unsqueeze_sparse(const Tensor& self, int64_t dim_) {
   const int64_t dim = wrap_dimension(dim_, self.dim() + 1), sparse_dim = ops::sparse_dim::call(self), dense_dim = ops::dense_dim::call(self);
-  Tensor indices = ops::_indices::call(self), values = ops::_values::call(self);
+  const Tensor indices = ops::_indices::call(self);
   SizeVector sizes(self.sizes().begin(), self.sizes().end());
   sizes.insert(sizes.begin() + dim, 1);
-  if (dim > sparse_dim) return with_dims(sparse_dim, dense_dim + 1, sizes, indices, ops::unsqueeze::call(values, dim - sparse_dim + 1));
+  if (dim > sparse_dim) return with_dims(sparse_dim, dense_dim + 1, sizes, indices, ops::unsqueeze::call(ops::_values::call(self), dim - sparse_dim + 1));
+  const Tensor above = ops::narrow::call(indices, 0, 0, dim);
   const Tensor row = ops::zeros::call(SizeVector{1, indices.size(1)}, indices.dtype(), Layout::Strided, indices.device());
-  const Tensor rows[] = {ops::narrow::call(indices, 0, 0, dim), row, ops::narrow::call(indices, 0, dim, indices.size(0) - dim)};
-  return with_dims(sparse_dim + 1, dense_dim, sizes, ops::cat::call(rows, 0), values);
+  const Tensor rows[] = {above, row, ops::narrow::call(indices, 0, dim, indices.size(0) - dim)};
+  const Tensor all = ops::cat::call(rows, 0);
+  return with_dims(sparse_dim + 1, dense_dim, sizes, all, ops::_values::call(self));
 }
 
 Tensor index_select_sparse(const Tensor& self, int64_t dim_, const Tensor& index) {
-  if (index.dim() != 1) throw IndexError("index_select() argument index must be 1-D tensor.");
+  if (index.dim() != 1) throw IndexError("index_select() argument index must be 1-D strided (non-sparse) long-tensor.");
   if (self.dim() == 0) throw IndexError("index_select() cannot be applied to a 0-dim tensor.");
   const int64_t dim = wrap_dimension(dim_, self.dim()), size = self.size(dim);
   const int64_t sparse_dim = ops::sparse_dim::call(self), dense_dim = ops::dense_dim::call(self);
@@ -105,20 +120,56 @@ Tensor select_sparse(const Tensor& self, int64_t dim, int64_t index) {
   if (dim >= sparse_dim) return with_dims(sparse_dim, dense_dim - 1, sizes, indices, ops::select_int::call(values, dim - sparse_dim + 1, index));
   const Tensor matches = ops::view::call(ops::nonzero::call(ops::eq_Scalar::call(ops::select_int::call(indices, 0, dim), index)), SizeVector{-1});
   const Tensor new_values = ops::index_select::call(values, 0, matches);
-  if (sparse_dim == 1) return ops::sum_dim_IntList::call(new_values, Sizes(SizeVector{0}), false, self.dtype());
+  if (sparse_dim == 1) {  // what is there once is it; else the sum
+    return new_values.size(0) == 1 ? ops::select_int::call(new_values, 0, 0) : ops::sum_dim_IntList::call(new_values, Sizes(SizeVector{0}), false, self.dtype());
+  }
   Tensor dims = ops::empty_memory_format::call(SizeVector{0}, ScalarType::Long, {}, self.device());
   ops::arange_start_out::call(0, sparse_dim, 1, dims);
   const Tensor kept = ops::view::call(ops::nonzero::call(ops::ne_Scalar::call(dims, dim)), SizeVector{-1});
   const Tensor new_indices = ops::index_select::call(ops::index_select::call(indices, 1, matches), 0, kept);
-  return with_dims(sparse_dim - 1, dense_dim, sizes, new_indices, new_values, sparse_of(self).coalesced);
+  return with_dims(sparse_dim - 1, dense_dim, sizes, new_indices, new_values);
+}
+
+Tensor narrow_copy_dense(const Tensor& self, int64_t dim, int64_t start, int64_t length) { return ops::clone::call(ops::narrow::call(self, dim, start, length), MemoryFormat::Contiguous); }
+Tensor narrow_copy_sparse(const Tensor& self, int64_t dim, int64_t start, int64_t length) {
+  if (self.dim() == 0) throw Error("narrow() cannot be applied to a 0-dim tensor.");
+  if (length < 0) throw Error("narrow(): length must be non-negative.");
+  if (dim < 0 || dim >= self.dim()) throw Error("Dimension " + std::to_string(dim) + " out of range. Expecting 0 <= dim < " + std::to_string(self.dim()) + ".");
+  const int64_t d = dim, size = self.size(d), end = start + length;
+  if (end > size) throw Error("Invalid range to narrow. range(start, start+length) must be a subset of range(0, " + std::to_string(size) + ").");
+  const Tensor indices = ops::_indices::call(self);
+  const int64_t sparse_dim = ops::sparse_dim::call(self);
+  SizeVector sizes(self.sizes().begin(), self.sizes().end());
+  sizes[static_cast<size_t>(d)] = length;
+  Tensor new_indices, new_values;
+  if (d < sparse_dim) {
+    const Tensor from = ops::ge_Scalar::call(ops::select_int::call(indices, 0, d), start);
+    const Tensor mask = ops::__and___Tensor::call(from, ops::lt_Scalar::call(ops::select_int::call(indices, 0, d), end));
+    new_indices = ops::view::call(ops::masked_select::call(indices, mask), SizeVector{sparse_dim, -1});
+    Tensor row = ops::select_int::call(new_indices, 0, d);
+    ops::sub__Scalar::call(row, start);
+    const Tensor places = ops::view::call(ops::nonzero::call(mask), SizeVector{-1});
+    new_values = ops::index_select::call(ops::_values::call(self), 0, places);
+  } else {
+    new_indices = indices;
+    new_values = ops::narrow_copy::call(ops::_values::call(self), d - sparse_dim + 1, start, length);
+  }
+  const bool coalesced = ops::is_coalesced::call(self);
+  return ops::sparse_coo_tensor_indices_size::call(new_indices, new_values, sizes, new_values.dtype(), Layout::Sparse, new_values.device(), {}, coalesced);
 }
 
 Tensor permute_sparse(const Tensor& self, Sizes dims) {
-  const int64_t sparse_dim = ops::sparse_dim::call(self), dense_dim = ops::dense_dim::call(self);
   if (static_cast<int64_t>(dims.size()) != self.dim()) {
     throw Error("permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired ordering of dimensions i.e. input.dim() = " +
                 std::to_string(self.dim()) + " is not equal to len(dims) = " + std::to_string(dims.size()));
   }
+  std::vector<bool> named(dims.size());
+  for (const int64_t d : dims) {
+    const auto at = static_cast<size_t>(wrap_dimension(d, self.dim()));
+    if (named[at]) throw Error("permute(): duplicate dims are not allowed.");
+    named[at] = true;
+  }
+  const int64_t sparse_dim = ops::sparse_dim::call(self), dense_dim = ops::dense_dim::call(self);
   SizeVector sizes, rows, of_values{0};
   for (size_t i = 0; i < dims.size(); ++i) {
     const int64_t d = wrap_dimension(dims[i], self.dim());
@@ -127,39 +178,77 @@ Tensor permute_sparse(const Tensor& self, Sizes dims) {
     if (d < sparse_dim) rows.push_back(d);
     else of_values.push_back(d - sparse_dim + 1);
   }
-  std::vector<Tensor> picked;
-  for (const int64_t r : rows) picked.push_back(ops::select_int::call(ops::_indices::call(self), 0, r));
-  Tensor values = ops::_values::call(self);
-  if (dense_dim > 0) values = ops::permute::call(values, of_values);
-  return with_dims(sparse_dim, dense_dim, sizes, ops::stack::call(picked, 0), values);
+  Tensor indices = ops::_indices::call(self), values = ops::_values::call(self);
+  const bool same_rows = std::ranges::is_sorted(rows);
+  if (!same_rows) {
+    const Tensor order = core::empty(SizeVector{sparse_dim}, ScalarType::Long);
+    std::ranges::copy(rows, order.data_as<int64_t>());
+    indices = ops::index_select::call(indices, 0, ops::to_dtype_layout::call(order, ScalarType::Long, Layout::Strided, self.device(), {}, false, false, {}));
+  }
+  if (dense_dim > 0 && !std::ranges::is_sorted(of_values)) values = ops::permute::call(values, of_values);
+  const bool coalesced = ops::is_coalesced::call(self) && same_rows;
+  return with_dims(sparse_dim, dense_dim, sizes, indices, values, coalesced);
 }
+
+namespace {
+
+// Along a dense dimension: each tensor's values between zeros where the others' are.
+Tensor cat_of_values(std::span<const Tensor> tensors, int64_t dim, SizeVector sizes) {
+  const int64_t sparse_dim = sparse_of(tensors[0]).sparse_dim, along = dim - sparse_dim + 1;
+  int64_t total = 0, before = 0;
+  for (const Tensor& t : tensors) total += t.size(dim);
+  std::vector<Tensor> values, indices;
+  for (const Tensor& t : tensors) {
+    require_alike(t, tensors[0], dim, &t - tensors.data());
+    for (int i = 0; i < 3; ++i) ops::_values::call(t);
+  }
+  for (const Tensor& t : tensors) {
+    const auto zeros = [&](int64_t n) {
+      for (int i = 0; i < 3; ++i) ops::_values::call(t);
+      const Tensor own = ops::_values::call(t);
+      SizeVector size(own.sizes().begin(), own.sizes().end());
+      size[static_cast<size_t>(along)] = n;
+      return ops::zeros::call(size, own.dtype(), Layout::Strided, own.device());
+    };
+    const Tensor left = zeros(before), right = zeros(total - before - t.size(dim));
+    const Tensor parts[] = {left, ops::_values::call(t), right};
+    values.push_back(ops::cat::call(parts, along));
+    indices.push_back(ops::_indices::call(t));
+    before += t.size(dim);
+  }
+  sizes[static_cast<size_t>(dim)] = total;
+  const Tensor all = ops::cat::call(values, 0);
+  return with_dims(sparse_dim, sparse_of(tensors[0]).dense_dim, sizes, ops::cat::call(indices, 1), all);
+}
+
+}  // namespace
 
 Tensor cat_sparse(std::span<const Tensor> tensors, int64_t dim_) {
   if (tensors.empty()) throw Error("torch.cat(): expected a non-empty list of Tensors");
   const Tensor& first = tensors[0];
-  const int64_t dim = wrap_dimension(dim_, first.dim());
-  std::vector<Tensor> indices, values;
+  const int64_t dim = wrap_dimension(dim_, first.dim()), sparse_dim = ops::sparse_dim::call(first), dense_dim = ops::dense_dim::call(first);
   SizeVector sizes(first.sizes().begin(), first.sizes().end());
-  int64_t offset = 0;
+  if (dim >= sparse_dim) return cat_of_values(tensors, dim, std::move(sizes));
+  std::vector<Tensor> indices, values;
   for (const Tensor& t : tensors) {
-    if (!is_coo(t)) throw Error("Concatenating sparse tensors, but a dense tensor was found at position " + std::to_string(&t - tensors.data()) + ".");
-    bool fits = t.dim() == first.dim() && sparse_of(t).sparse_dim == sparse_of(first).sparse_dim;
-    for (int64_t d = 0; fits && d < t.dim(); ++d) fits = d == dim || t.size(d) == first.size(d);
-    if (!fits) throw Error("All tensors must have the same shape: " + to_text(first.sizes()) + " (except in the concatenating dimension), but found shape: " + to_text(t.sizes()) + " at position " + std::to_string(&t - tensors.data()) + ".");
+    require_alike(t, first, dim, &t - tensors.data());
+    indices.push_back(ops::_indices::call(t));
     values.push_back(ops::_values::call(t));
-    Tensor at = ops::_indices::call(t);
-    if (dim < sparse_of(first).sparse_dim && offset > 0) {
-      at = ops::clone::call(at);
-      Tensor row = ops::select_int::call(at, 0, dim);
-      ops::add__Scalar::call(row, offset);
-    }
-    indices.push_back(std::move(at));
-    offset += t.size(dim);
   }
-  sizes[static_cast<size_t>(dim)] = offset;
-  const SparseParts& p = sparse_of(first);
-  if (dim >= p.sparse_dim) throw NotImplemented("The embedded engine has no torch.cat of sparse tensors along a dense dimension yet; the program can be run on stock PyTorch (--engine pytorch).");
-  return with_dims(p.sparse_dim, p.dense_dim, sizes, ops::cat::call(indices, 1), ops::cat::call(values, 0));
+  const Tensor all = ops::cat::call(indices, 1), all_values = ops::cat::call(values, 0);
+  // Each tensor's places come after those of the ones before it.
+  int64_t column = 0, before = 0;
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    const int64_t count = ops::_nnz::call(tensors[i]);
+    if (i > 0) {
+      Tensor row = ops::narrow::call(ops::select_int::call(all, 0, dim), 0, column, count);
+      ops::add__Scalar::call(row, before);
+    }
+    column += count;
+    before += tensors[i].size(dim);
+  }
+  sizes[static_cast<size_t>(dim)] = before;
+  return with_dims(sparse_dim, dense_dim, sizes, all, all_values);
 }
 
 Tensor zeros_like_sparse(const Tensor& self, std::optional<ScalarType> dtype) {

@@ -1,5 +1,5 @@
 // Runs operators by name, for comparison with stock. One command a line, fields between tabs; "." ends an answer.
-//   seed N | tensor NAME dtype sizes strides values requires_grad | number NAME VALUE (a Python number as a tensor)
+//   seed N | tensor NAME dtype sizes strides values requires_grad [coo|twice|csr|csc [SPARSE_DIM]] | number NAME VALUE (a Python number as a tensor)
 //   data NAME OTHER (its .data)
 //   call NAME op.overload [argument...]   `$name`, `[1, 2]`, `None`, `True`, numbers, `dtype:float64`, `format:preserve`
 //   grad_of NAMES ROOT INPUTS (autograd.grad with create_graph; joined by commas)
@@ -16,6 +16,8 @@
 #include "core/autograd/engine.h"
 #include "core/dispatch/dispatcher.h"
 #include "core/dispatch/error.h"
+#include "core/ops/sparse.h"
+#include "core/tensor/nested.h"
 #include "kernels/cpu/elementwise.h"
 #include "kernels/cpu/random.h"
 #include "ops_generated/ops.h"
@@ -113,8 +115,18 @@ class Script {
     kernels::with_any_type(type, "tensor", [&]<class T>(T) {
       for (size_t i = 0; i < values.size() && values[0] != "-"; ++i) t.data_as<T>()[i] = read<T>(values[i]);
     });
+    if (f.size() > 7 && !f[7].empty()) t = sparse(t, f[7], f.size() > 8 ? std::stoll(f[8]) : t.dim());
     if (f.at(6) == "1") set_requires_grad(t, true);
     tensors_[f.at(1)] = t;
+  }
+
+  // `twice`: coordinates backwards, then in order.
+  static Tensor sparse(const Tensor& dense, const std::string& layout, int64_t sparse_dim) {
+    const Tensor t = layout == "csr" ? ops::to_sparse_csr::call(dense) : layout == "csc" ? ops::to_sparse_csc::call(dense) : ops::to_sparse_sparse_dim::call(dense, sparse_dim);
+    if (layout != "twice") return t;
+    const Tensor indices = ops::_indices::call(t), values = ops::_values::call(t);
+    const Tensor places[] = {ops::flip::call(indices, SizeVector{1}), indices}, both[] = {ops::flip::call(values, SizeVector{0}), values};
+    return ops::sparse_coo_tensor_indices_size::call(ops::cat::call(places, 1), ops::cat::call(both, 0), t.sizes());
   }
 
   IValue value(const std::string& text, const std::string& type) {
@@ -187,15 +199,39 @@ class Script {
       return;
     }
     const Ref<Node> node = grad_node(t);
-    std::cout << python_name(t.dtype()) << '\t' << to_text(t.sizes()) << '\t' << to_text(t.strides()) << '\t' << requires_grad(t) << '\t'
+    const SparseParts* parts = t.impl().sparse.get();
+    std::cout << python_name(t.dtype()) << '\t' << to_text(t.sizes()) << '\t' << (parts ? said(*parts) : is_nested(t) ? said_sizes(t) : to_text(t.strides())) << '\t' << requires_grad(t) << '\t'
               << (node ? node->name() : "None") << '\t' << t.keys().raw() << '\t' << (t.is_inference() ? -1 : static_cast<int>(t.impl().current_version()))
               << '\t';
     std::cout.precision(17);
+    bool first = true;
+    if (is_nested(t)) for (int64_t i = 0; i < part_count(t); ++i) show_numbers(nested_part(t, i), first);
+    else if (!parts) show_numbers(t, first);
+    else for (const Tensor* part : {&parts->compressed, &parts->indices, &parts->values}) if (part->defined()) show_numbers(*part, first);
+    std::cout << '\n';
+  }
+
+  // How a sparse tensor is stored, in numbers.
+  static std::string said(const SparseParts& p) {
+    if (p.compressed.defined()) return to_text(SizeVector{p.layout == Layout::SparseCsr, p.dense_dim, p.indices.size(-1)});
+    return to_text(SizeVector{p.sparse_dim, p.dense_dim, p.values.size(0), p.coalesced});
+  }
+
+  static std::string said_sizes(const Tensor& t) {
+    const Tensor& sizes = nested_of(t).sizes;
+    return to_text(Sizes(sizes.data_as<int64_t>(), static_cast<size_t>(sizes.numel())));
+  }
+  static Tensor nested_part(const Tensor& t, int64_t i) {
+    const NestedParts& p = nested_of(t);
+    const auto row = [i](const Tensor& rows) { return SizeVector(rows.data_as<int64_t>() + i * rows.size(1), rows.data_as<int64_t>() + (i + 1) * rows.size(1)); };
+    return view_of(nested_buffer(t), row(p.sizes), row(p.strides), p.offsets.data_as<int64_t>()[i]);
+  }
+
+  void show_numbers(const Tensor& t, bool& first) {
     const double imaginary = t.keys().has(DispatchKey::Conjugate) ? -1 : 1, sign = t.keys().has(DispatchKey::Negative) ? -1 : 1;
     kernels::with_any_type(t.dtype(), "show", [&]<class T>(T) {
       kernels::Walk<1> walk(t.sizes());
       walk.set(0, t);
-      bool first = true;
       kernels::each<T>(walk, [&](T& v) {
         if constexpr (kernels::kIsComplex<T>) std::cout << (first ? "" : ",") << sign * v.real() << ',' << sign * imaginary * v.imag();
         else if constexpr (kernels::kIsFloating<T>) std::cout << (first ? "" : ",") << sign * static_cast<double>(static_cast<kernels::Math<T>>(v));
@@ -203,7 +239,6 @@ class Script {
         first = false;
       });
     });
-    std::cout << '\n';
   }
 
   HopLog log_;

@@ -55,7 +55,7 @@ from .storage import CLASSES as _storages, TypedStorage, UntypedStorage  # noqa:
 from ._library import Tag  # noqa: E402,F401
 from . import overrides  # noqa: E402,F401
 from ._utils import _assert  # noqa: E402,F401
-from . import _ops, _utils, amp, autograd, backends, compiler, cuda, distributions, fft, func, jit, library, linalg, nn, optim, random, serialization, sparse, special, testing, utils, version  # noqa: E402,F401
+from . import _ops, _utils, amp, autograd, backends, compiler, cuda, distributions, fft, func, jit, library, linalg, nested, nn, optim, random, serialization, sparse, special, testing, utils, version  # noqa: E402,F401
 from .func import vmap  # noqa: E402,F401
 from .amp import autocast, get_autocast_dtype, is_autocast_available, is_autocast_cpu_enabled, is_autocast_enabled  # noqa: E402,F401
 from .amp import GradScaler  # noqa: E402,F401
@@ -63,7 +63,7 @@ from ._devices import OutOfMemoryError, accelerator, cpu, mps, mtia, xpu  # noqa
 from ._symbols import sym_float, sym_int, sym_ite, sym_max, sym_min, sym_not, sym_sqrt, sym_sum  # noqa: E402,F401
 from ._lowrank import pca_lowrank, svd_lowrank  # noqa: E402,F401
 from .random import Generator, default_generator, get_rng_state, initial_seed, manual_seed, seed, set_rng_state  # noqa: E402,F401
-from .sparse import sparse_compressed_tensor, sparse_coo_tensor, sparse_csc_tensor, sparse_csr_tensor  # noqa: E402,F401
+from .sparse import sparse_bsc_tensor, sparse_bsr_tensor, sparse_compressed_tensor, sparse_coo_tensor, sparse_csc_tensor, sparse_csr_tensor  # noqa: E402,F401
 from .serialization import load, save  # noqa: E402,F401
 
 for _name in ("einsum", "split", "norm", "unique", "unique_consecutive", "tensordot", "cartesian_prod", "cdist", "broadcast_tensors", "meshgrid", "chain_matmul", "atleast_1d",

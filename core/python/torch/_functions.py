@@ -139,6 +139,11 @@ def norm(input, p="fro", dim=None, keepdim=False, out=None, dtype=None):
         return linalg.matrix_norm(input, "nuc", (0, 1) if dim is None else dim, keepdim, dtype=dtype, out=out)
     if isinstance(p, str) and p != "fro":
         raise RuntimeError("only valid string values are 'fro' and 'nuc', found %s" % p)
+    if input.layout is not _C.strided and out is None:
+        dims = list(range(input.dim())) if dim is None else [dim] if isinstance(dim, int) else list(dim)
+        if p in (None, "fro"):
+            return _C._VariableFunctions.norm(input, 2.0, [] if dim is None else dims, keepdim)
+        return _C._VariableFunctions.norm(input, p, dims, keepdim)
     return linalg.vector_norm(input, 2 if p in (None, "fro") else p, dim, keepdim, dtype=dtype, out=out)
 
 

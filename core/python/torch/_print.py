@@ -158,7 +158,7 @@ def _parts(t):
         yield "indices", t._indices()
         yield "values", t._values()
         return
-    rows = t.layout is _C.sparse_csr
+    rows = t.layout in (_C.sparse_csr, _C.sparse_bsr)
     yield ("crow_indices", t.crow_indices()) if rows else ("ccol_indices", t.ccol_indices())
     yield ("col_indices", t.col_indices()) if rows else ("row_indices", t.row_indices())
     yield "values", t.values()
@@ -181,11 +181,14 @@ def _sparse(t, indent, suffixes, usual):
 def _text(t):
     from . import Tensor
     from .nn.parameter import Parameter
-    prefix = "tensor(" if type(t) in (Tensor, Parameter) else type(t).__name__ + "("
+    prefix = "nested_tensor(" if t.is_nested else "tensor(" if type(t) in (Tensor, Parameter) else type(t).__name__ + "("
     suffixes = []
     usual = t.dtype in (_C.get_default_dtype(), _C.complex64, _C.int64, _C.bool)
     if t.layout is not _C.strided:
         body = _sparse(t, len(prefix), suffixes, usual)
+    elif t.is_nested:
+        from . import ops
+        body = "[\n%s\n]" % ",\n".join("\n".join("  " + line for line in str(part).split("\n")) for part in ops.aten.unbind.int(t, 0))
     elif t.is_meta:
         suffixes += ["device='meta'", "size=%s" % (tuple(t.shape),)]
         if t.dtype is not _C.get_default_dtype():

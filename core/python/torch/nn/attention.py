@@ -32,15 +32,15 @@ class MultiheadAttention(Module):
 
     def forward(self, query, key, value, key_padding_mask=None, need_weights=True, attn_mask=None, average_attn_weights=True, is_causal=False):
         batched = query.dim() == 3
-        if batched and query is key is value and self.batch_first and not self.training and self.num_heads % 2 == 0 and self.in_proj_bias is not None:
-            tensors = (query, key, value, self.in_proj_weight, self.in_proj_bias, self.out_proj.weight, self.out_proj.bias)
-            if not _C.is_grad_enabled() or not any(t.requires_grad for t in tensors):
-                if key_padding_mask is not None or attn_mask is not None:
-                    missing("nn.MultiheadAttention with a mask in evaluation without gradients (PyTorch's fused call)")
-                return _C._VariableFunctions._native_multi_head_attention(query, key, value, self.embed_dim, self.num_heads, self.in_proj_weight, self.in_proj_bias,
-                                                                          self.out_proj.weight, self.out_proj.bias, None, need_weights, average_attn_weights, None)
+        floats = any(m is not None and m.dtype.is_floating_point for m in (attn_mask, key_padding_mask))
         key_padding_mask = F._added_mask(key_padding_mask, query.dtype)
         attn_mask = F._added_mask(attn_mask, query.dtype)
+        if not floats and batched and query is key is value and self.batch_first and not self.training and self.num_heads % 2 == 0 and self.in_proj_bias is not None:
+            tensors = (query, key, value, self.in_proj_weight, self.in_proj_bias, self.out_proj.weight, self.out_proj.bias)
+            if not _C.is_grad_enabled() or not any(t.requires_grad for t in tensors):
+                mask, kind = _merged_masks(self.num_heads, attn_mask, key_padding_mask, query)
+                return _C._VariableFunctions._native_multi_head_attention(query, key, value, self.embed_dim, self.num_heads, self.in_proj_weight, self.in_proj_bias,
+                                                                          self.out_proj.weight, self.out_proj.bias, mask, need_weights, average_attn_weights, kind)
         turned = self.batch_first and batched
         if turned:
             if key is value:
@@ -189,22 +189,55 @@ def _length(x, batch_first):
     return x.size(0) if x.dim() == 2 else x.size(1 if batch_first else 0)
 
 
+def _why_not_nested(layer):
+    """What of a layer keeps an encoder from nested tensors."""
+    if not isinstance(layer, TransformerEncoderLayer):
+        return " was not TransformerEncoderLayer"
+    attention = layer.self_attn
+    reasons = ((layer.norm_first, ".norm_first was True"),
+               (not attention.batch_first, ".self_attn.batch_first was not True(use batch_first for better inference performance)"),
+               (attention.in_proj_bias is None, ".self_attn was passed bias=False"),
+               (layer.activation not in (F.relu, F.gelu) and type(layer.activation).__name__ not in ("ReLU", "GELU"), ".activation_relu_or_gelu was not True"),
+               (layer.norm1.eps != layer.norm2.eps, ".norm1.eps was not equal to encoder_layer.norm2.eps"),
+               (attention.num_heads % 2 == 1, ".self_attn.num_heads is odd"))
+    return next((why for applies, why in reasons if applies), "")
+
+
 class TransformerEncoder(Module):
     def __init__(self, encoder_layer, num_layers, norm=None, enable_nested_tensor=True, mask_check=True):
         super().__init__()
         self.layers = ModuleList([copy.deepcopy(encoder_layer) for _ in range(num_layers)])
-        self.num_layers, self.norm, self.enable_nested_tensor = num_layers, norm, enable_nested_tensor
+        self.num_layers, self.norm, self.enable_nested_tensor, self.mask_check = num_layers, norm, enable_nested_tensor, mask_check
+        why = _why_not_nested(encoder_layer)
+        self.use_nested_tensor = enable_nested_tensor and not why
+        if enable_nested_tensor and why:
+            import warnings
+            warnings.warn("enable_nested_tensor is True, but self.use_nested_tensor is False because encoder_layer" + why, stacklevel=2)
 
     def forward(self, src, mask=None, src_key_padding_mask=None, is_causal=None):
         src_key_padding_mask = F._added_mask(src_key_padding_mask, src.dtype)
         mask = F._added_mask(mask, src.dtype)
-        first = self.layers[0]
-        if self.enable_nested_tensor and src_key_padding_mask is not None and mask is None and src.dim() == 3 and not self.training and _may_fuse(first, [src, *first.parameters()]):
-            missing("nested tensors, which PyTorch makes of padded sequences in nn.TransformerEncoder in evaluation without gradients (enable_nested_tensor=False avoids them)")
-        is_causal = _is_causal(mask, is_causal, _length(src, self.layers[0].self_attn.batch_first))
+        first, out = self.layers[0], src
+        nested = self._takes_nested(src, mask, src_key_padding_mask)
+        if nested:
+            out = _C._VariableFunctions._nested_tensor_from_mask(src, src_key_padding_mask.logical_not(), mask_check=False)
+            src_key_padding_mask = None
+        is_causal = _is_causal(mask, is_causal, _length(src, first.self_attn.batch_first))
         for layer in self.layers:
-            src = layer(src, src_mask=mask, is_causal=is_causal, src_key_padding_mask=src_key_padding_mask)
-        return src if self.norm is None else self.norm(src)
+            out = layer(out, src_mask=mask, is_causal=is_causal, src_key_padding_mask=src_key_padding_mask)
+        if nested:
+            out = out.to_padded_tensor(0.0, src.size())
+        return out if self.norm is None else self.norm(out)
+
+    def _takes_nested(self, src, mask, padding):
+        """Whether padded sequences go through the layers without what pads them, as in PyTorch; asks about the mask only where all before it speaks for it."""
+        if not self.use_nested_tensor or self.layers[0].training or src.dim() != 3 or padding is None:
+            return False
+        if self.mask_check and not _C._VariableFunctions._nested_tensor_from_mask_left_aligned(src, padding.logical_not()):
+            return False
+        if src.is_nested or mask is not None:
+            return False
+        return not (_C.is_grad_enabled() and any(t.requires_grad for t in (src, *self.layers[0].parameters())))
 
 
 class TransformerDecoder(Module):

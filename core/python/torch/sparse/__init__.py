@@ -3,6 +3,7 @@ from .. import _C
 from .._missing import attribute, missing
 
 mm, addmm = _C._sparse._sparse_mm, _C._sparse._sparse_addmm
+sampled_addmm, spdiags = _C._sparse.sparse_sampled_addmm, _C._sparse._spdiags
 softmax, log_softmax = _C._sparse._sparse_softmax, _C._sparse._sparse_log_softmax
 
 
@@ -88,14 +89,18 @@ def _warn_once(layout):
 
 sparse_csr_tensor = _compressed(_C.sparse_csr, "crow_indices", "col_indices")
 sparse_csc_tensor = _compressed(_C.sparse_csc, "ccol_indices", "row_indices")
+sparse_bsr_tensor = _compressed(_C.sparse_bsr, "crow_indices", "col_indices")
+sparse_bsc_tensor = _compressed(_C.sparse_bsc, "ccol_indices", "row_indices")
 
 
 def sparse_compressed_tensor(compressed_indices, plain_indices, values, size=None, *, layout=None, **options):
-    if layout not in (_C.sparse_csr, _C.sparse_csc):
-        missing("torch.sparse_compressed_tensor(layout=%s)" % layout)
-    return (sparse_csr_tensor if layout is _C.sparse_csr else sparse_csc_tensor)(compressed_indices, plain_indices, values, *([] if size is None else [size]), **options)
+    makers = {_C.sparse_csr: sparse_csr_tensor, _C.sparse_csc: sparse_csc_tensor, _C.sparse_bsr: sparse_bsr_tensor, _C.sparse_bsc: sparse_bsc_tensor}
+    if layout not in makers:
+        raise RuntimeError("sparse_compressed_tensor expected sparse compressed tensor layout but got none")
+    return makers[layout](compressed_indices, plain_indices, values, *([] if size is None else [size]), **options)
 
 
-for _f, _name in ((sparse_csr_tensor, "sparse_csr_tensor"), (sparse_csc_tensor, "sparse_csc_tensor")):
+for _f, _name in ((sparse_csr_tensor, "sparse_csr_tensor"), (sparse_csc_tensor, "sparse_csc_tensor"), (sparse_bsr_tensor, "sparse_bsr_tensor"),
+                  (sparse_bsc_tensor, "sparse_bsc_tensor")):
     _f.__name__ = _f.__qualname__ = _name
 __getattr__ = attribute("torch.sparse")
