@@ -43,6 +43,30 @@ Tensor& randint_low_out(int64_t low, int64_t high, Sizes size, Tensor& out) {
 }
 Tensor& randint_out(int64_t high, Sizes size, Tensor& out) { return randint_low_out(0, high, size, out); }
 
+Tensor empty_permuted(Sizes size, Sizes physical_layout, Type dtype, LayoutArgument layout, DeviceArgument device, Flag pin) {
+  const int64_t rank = static_cast<int64_t>(size.size());
+  if (physical_layout.size() != size.size()) {
+    throw Error("Number of dimensions in size does not match the length of the physical_layout; i.e. len(size) = " + std::to_string(rank) +
+                " is not equal to len(physical_layout) = " + std::to_string(physical_layout.size()));
+  }
+  SizeVector in_memory(size.size());
+  std::vector<bool> seen(size.size());
+  for (size_t i = 0; i < size.size(); ++i) {
+    const int64_t d = physical_layout[i];
+    if (d < 0 || d >= rank) {
+      throw Error("Dimension out of range (expected to be between 0 and " + std::to_string(rank - 1) + ", but got " + std::to_string(d) + " at index " + std::to_string(i) +
+                  ").  NB: negative dims not currently supported; file an issue if you want it.");
+    }
+    if (seen[d]) throw Error("Duplicate dim not allowed");
+    seen[d] = true;
+    in_memory[i] = size[d];
+  }
+  const Tensor packed = ops::empty_memory_format::call(in_memory, dtype, layout, device, pin);
+  SizeVector strides(size.size());
+  for (size_t i = 0; i < size.size(); ++i) strides[physical_layout[i]] = packed.strides()[i];
+  return ops::as_strided::call(packed, size, strides);
+}
+
 Tensor empty_like(const Tensor& self, Type dtype, LayoutArgument layout, DeviceArgument device, Flag pin, Format format) {
   const ScalarType t = dtype.value_or(self.dtype());
   const Device d = device.value_or(self.device());
