@@ -101,7 +101,7 @@ igammac_ index index_reduce index_reduce_ int_repr ipu ldexp ldexp_ lstsq map2_ 
 ormqr polygamma_ q_per_channel_axis q_per_channel_scales q_per_channel_zero_points q_scale q_zero_point qscheme record_stream resize_as
 slice_inverse smm solve sspaddmm symeig to_mkldnn triangular_solve
 unsafe_split_with_sizes xpu""",
-    "torch._C._VariableFunctions": """_add_batch_dim _add_relu _add_relu_ _aminmax _amp_foreach_non_finite_check_and_unscale_ _amp_update_scale_
+    "torch._C._VariableFunctions": """sparse_bsc_tensor sparse_bsr_tensor _add_batch_dim _add_relu _add_relu_ _aminmax _amp_foreach_non_finite_check_and_unscale_ _amp_update_scale_
 _assert_scalar _assert_tensor_metadata _cast_Byte _cast_Char _cast_Double _cast_Float _cast_Half _cast_Int _cast_Long _cast_Short
 _choose_qparams_per_tensor _chunk_cat _compute_linear_combination _conj_copy _convert_weight_to_int4pack _convert_weight_to_int4pack_for_cpu
 _copy_from _copy_from_and_resize _cslt_compress _cslt_sparse_mm _cslt_sparse_mm_search _cudnn_ctc_loss _cudnn_init_dropout_state _cudnn_rnn
