@@ -75,7 +75,7 @@ def bindings(functions):
             continue
         where = places(f) - ({"kMethod"} if f.out else set())
         options = {"dtype", "layout", "device", "pin_memory"} <= {a.name for a in f.arguments}
-        if options and where & {"kFunction", "kFft"}:
+        if options and where & {"kFunction", "kFft"} and not f.base.startswith("_nested_tensor_from"):  # that keeps its tensors' history
             where.add("kFactory")
         if where:
             out.append('      {"%s", "%s", &kernel<&ops::%s::call>, %s},\n' % (f.base, f.overload or "", f.id, " | ".join(sorted(where))))

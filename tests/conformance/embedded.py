@@ -80,7 +80,6 @@ PROGRAMS = {
     "fourth/padded_batches_packing": OnlyPrints("a packed GRU takes other steps where no gradients are wanted"),
     "fourth/register_custom_op": OnlyPrints("empty_like of a meta tensor is Python in stock"),
     "embedded/sparse_more": OnlyPrints("the norm of a sparse tensor, products of compressed ones, blocks and diagonals take fewer calls"),
-    "embedded/nested": OnlyPrints("a gradient of a nested layer takes other calls"),
     "fourth/tabular_early_stopping": OnlyHops("a bias before a BatchNorm has a gradient of rounding errors, which Adam makes large"),
     "fourth/unet_circles": OnlyHops("a bias before a BatchNorm has a gradient of rounding errors, which Adam makes large"),
     "fifth/arm_inverse": OnlyPrints("tangents of zeros are computed with on meta tensors, which call prims in stock"),
