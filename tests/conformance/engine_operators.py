@@ -232,7 +232,8 @@ def main():
     for index, (c, (error, facts, grads), rows) in enumerate(zip(cases, theirs, recorded)):
         my_error, my_facts, my_grads, my_rows = ours(replay, c, index)
         problems = []
-        words = [w for w in KNOWN if w in c[1]] if index in breadth else []
+        said = "%s [%s]" % (c[1], ", ".join(i[3] for i in c[0].values()))
+        words = [w for w in KNOWN if w in said] if index in breadth else []
 
         def differs(what, lines):
             reasons = [w for w in words if what in KNOWN[w][0]]
