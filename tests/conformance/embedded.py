@@ -222,7 +222,7 @@ def stock(names, folder):
         f.write(STOCK)
     with open(paths, "w") as f:
         json.dump([path_of(n) for n in names], f)
-    status, _, err = harness.record(session, [script, facts, paths])
+    status, _, err = harness.record(session, [script, facts, paths], timeout=max(300, 6 * len(names)))
     if status != 0:
         raise AssertionError("stock's recording of the programs ended with %d: %s" % (status, err[-2000:]))
     told, rows = [json.loads(line) for line in open(facts)], engine_rows.segments(engine_rows.stock(session), "aten::_nnpack_available")
