@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/dispatch/error.h"
+#include "core/tensor/sparse.h"
 
 namespace peel::core::formulas {
 namespace {
@@ -46,7 +47,7 @@ Tensor unsqueeze_to(const Tensor& grad, int64_t dim, Sizes sizes) {
   return ops::unsqueeze::call(grad, dim);
 }
 
-Tensor to_copy_backward(const Tensor& grad, ScalarType t) { return ops::to_dtype_layout::call(grad, t, Layout::Strided, grad.device(), false, false, false); }
+Tensor to_copy_backward(const Tensor& grad, ScalarType t) { return ops::to_dtype_layout::call(grad, t, layout_of(grad), grad.device(), false, false, false); }
 
 Tensor div_other_backward(const Tensor& grad, const Tensor& self, const Tensor& other) {
   const Tensor ratio = div(div(self, other), other);  // first, as in stock

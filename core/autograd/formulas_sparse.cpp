@@ -12,7 +12,7 @@ Tensor values_backward(const Tensor& grad, const Tensor& self) {
     return out;
   }
   const bool rows = layout_of(self) == Layout::SparseCsr;
-  const Tensor compressed = rows ? ops::crow_indices::call(self) : ops::ccol_indices::call(self), plain = rows ? ops::col_indices::call(self) : ops::row_indices::call(self);
+  const Tensor plain = rows ? ops::col_indices::call(self) : ops::row_indices::call(self), compressed = rows ? ops::crow_indices::call(self) : ops::ccol_indices::call(self);
   return ops::_sparse_compressed_tensor_unsafe::call(compressed, plain, grad, self.sizes(), grad.dtype(), layout_of(self), grad.device());
 }
 
@@ -27,6 +27,12 @@ Tensor sparse_mask_backward(const Tensor& grad, const Tensor& mask, const Tensor
 }
 
 Tensor sparse_factor_backward(const Tensor& grad, const Tensor& left, const Tensor& right, const Scalar& alpha) {
+  if (layout_of(left) == Layout::SparseCsr) {  // the product at its places alone
+    const Tensor zeros = ops::clone::call(left);
+    Tensor values = ops::values::call(zeros);
+    ops::zero_::call(values);
+    return ops::sparse_sampled_addmm::call(zeros, grad, ops::mH::call(right), 1.0, alpha);
+  }
   const Tensor mask = is_coo(left) ? ops::coalesce::call(left) : left;
   return ops::sparse_mask::call(maybe_multiply(ops::mm::call(grad, t(right)), alpha), mask);
 }

@@ -170,6 +170,11 @@ void refuse_out(const char* op, const Tensor& out, bool any_needs_grad) {
 
 Tensor as_view(const Tensor& base, Tensor view, ViewKind kind, bool one_of_several) {
   if (base.is_inference()) return view;
+  if (kind != ViewKind::kNotDifferentiable && view.is_same(base)) {
+    throw Error("View operation returned a tensor that is the same as the input base tensor.  This is no longer allowed; you must explicitly create a new tensor (e.g., using .detach()). "
+                "As a user, you could have made a mistake implementing __torch_dispatch__ or a Python operator decomposition or meta registration; if that's not the case, please "
+                "report a bug to PyTorch or the backend you are using.");
+  }
   // A part of a sparse tensor: the part itself keeps its counter.
   if (kind == ViewKind::kNotDifferentiable && view.object()->owners() > 1) view = Tensor(Ref<KeyedObject>(view.impl().detached(base.impl().version)));
   TensorImpl& impl = view.impl();

@@ -17,7 +17,8 @@ Geometry geometry(const Tensor& t) { return {kept(t.sizes()), kept(t.strides())}
 
 // The gradient's memory order is to be the variable's: its strides when it is dense, else row-major.
 bool has_order_of(const Tensor& grad, const Tensor& variable) {
-  if (variable.impl().sparse || !is_non_overlapping_and_dense(variable.sizes(), variable.strides())) return grad.is_contiguous();
+  if (variable.impl().sparse) return false;  // a dense gradient of a sparse variable is copied
+  if (!is_non_overlapping_and_dense(variable.sizes(), variable.strides())) return grad.is_contiguous();
   for (size_t d = 0; d < grad.sizes().size(); ++d) {
     // The stride of a dimension of size 1 doesn't count, unless expansion made it (measured).
     const int64_t have = grad.strides()[d];
@@ -35,6 +36,7 @@ Tensor copy_in_order_of(const Tensor& grad, const Tensor& variable) {
 
 // A tensor of coordinates that nobody else has gives its parts to a new one; any other is copied.
 Tensor kept_sparse(const Tensor& grad, bool only_ours) {
+  if (layout_of(grad) == Layout::SparseCsc) throw Error("Sparse CSC tensors do not have is_contiguous");
   if (grad_state.grad_mode || !is_coo(grad)) return ops::clone::call(grad);
   const auto contiguous = [](const Tensor& part) { return part.is_contiguous(); };
   const auto unshared = [](const Tensor& part) { return part.object()->owners() == 1; };

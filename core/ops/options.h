@@ -13,7 +13,7 @@ inline DispatchKeySet chosen_backend(const std::optional<ScalarType>&, const std
   const Layout l = layout.value_or(Layout::Strided);
   const DispatchKeySet chosen = meta ? DispatchKey::Meta : l == Layout::Strided ? DispatchKey::CPU : l == Layout::Sparse ? DispatchKey::SparseCPU : DispatchKey::SparseCsrCPU;
   // What the tensors are counts as well: one of coordinates is made of dense parts.
-  return chosen | (given & kBackendFunctionalities);
+  return chosen | (given & (kBackendFunctionalities | DispatchKeySet(DispatchKey::NestedTensorCPU)));
 }
 
 }  // namespace peel::core

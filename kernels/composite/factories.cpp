@@ -93,6 +93,7 @@ Tensor ones_like(const Tensor& self, Type dtype, LayoutArgument layout, DeviceAr
 }
 Tensor zeros_like(const Tensor& self, Type dtype, LayoutArgument layout, DeviceArgument device, Flag pin, Format format) {
   if (is_coo(self) && layout.value_or(Layout::Sparse) == Layout::Sparse) return zeros_like_sparse(self, dtype);
+  if ((layout_of(self) == Layout::SparseCsr || layout_of(self) == Layout::SparseCsc) && layout.value_or(layout_of(self)) == layout_of(self)) return zeros_like_compressed(self, dtype);
   Tensor out = ops::empty_like::call(self, dtype, layout, device, pin, format);
   return ops::zero_::call(out);
 }
@@ -119,10 +120,10 @@ Tensor to_dtype(const Tensor& self, ScalarType dtype, bool non_blocking, bool co
   if (self.dtype() == dtype && !copy && format.value_or(MemoryFormat::Preserve) == MemoryFormat::Preserve) return self;
   return ops::_to_copy::call(self, dtype, {}, {}, {}, non_blocking, format);
 }
-Tensor to_dtype_layout(const Tensor& self, Type dtype, LayoutArgument, DeviceArgument device, Flag, bool non_blocking, bool copy, Format format) {
+Tensor to_dtype_layout(const Tensor& self, Type dtype, LayoutArgument layout, DeviceArgument device, Flag, bool non_blocking, bool copy, Format format) {
   const bool same = dtype.value_or(self.dtype()) == self.dtype() && device.value_or(self.device()) == self.device();
   if (same && !copy && format.value_or(MemoryFormat::Preserve) == MemoryFormat::Preserve) return self;
-  return ops::_to_copy::call(self, dtype, {}, device, {}, non_blocking, format);
+  return ops::_to_copy::call(self, dtype, layout, device, {}, non_blocking, format);
 }
 bool _has_compatible_shallow_copy_type(const Tensor& self, const Tensor& from) {
   return self.device() == from.device();

@@ -1,6 +1,7 @@
 // Picking and putting elements by tensors of indices.
 #include <algorithm>
 
+#include "core/tensor/sparse.h"
 #include "kernels/cpu/indexing.h"
 #include "kernels/cpu/rows.h"
 #include "ops_generated/kernels.h"
@@ -207,7 +208,7 @@ Tensor index_select(const Tensor& self, int64_t dim, const Tensor& index) {
   return index_select_out(self, dim, index, out);
 }
 Tensor index_select_backward(const Tensor& grad, Sizes self_sizes, int64_t dim, const Tensor& index) {
-  Tensor out = ops::new_zeros::call(grad, self_sizes, grad.dtype(), Layout::Strided, grad.device(), false);
+  Tensor out = ops::new_zeros::call(grad, self_sizes, grad.dtype(), core::layout_of(grad), grad.device(), false);
   return ops::index_add_::call(out, dim, index, grad);
 }
 Tensor gather_backward(const Tensor& grad, const Tensor& self, int64_t dim, const Tensor& index, bool) {

@@ -94,6 +94,7 @@ Tensor matmul_nested(const Tensor& self_, const Tensor& other_) {
   if (!ops::equal::call(batch, other_batch)) throw Error("matmul: For nested tensors, batch dimensions must have the same sizes, got " + to_text(batch.sizes()) + " and " + to_text(other_batch.sizes()));
   const Tensor inner = ops::select_int::call(a, 1, -1), other_inner = ops::select_int::call(b, 1, -2);
   if (!ops::equal::call(inner, other_inner)) {
+    for (const Tensor& t : {inner, other_inner}) ops::to_device::call(t, Device(), ScalarType::Double);  // for the text
     std::string text;
     for (int64_t i = 0; i < inner.numel(); ++i) text += (i ? "\n " : " ") + std::to_string(inner.data_as<int64_t>()[i * inner.strides()[0]]);
     throw Error("matmul: Nested tensors cannot be matrix multiplied, last dimension of self has sizes" + text);
@@ -302,7 +303,10 @@ Tensor sum_backward_nested(const Tensor& grad, const Tensor& self, std::optional
 
 std::tuple<Tensor, Tensor> native_dropout(const Tensor& input, double p, Flag train) {
   if (input.numel() == 0) return {input, ops::empty_like::call(input, input.dtype())};
-  if (!train.value_or(true) || p == 0) return {ops::clone::call(input), ops::ones_like::call(input, ScalarType::Bool)};
+  if (!train.value_or(true) || p == 0) {
+    const Tensor mask = ops::ones_like::call(input, ScalarType::Bool, Layout::Strided, input.device());
+    return {ops::clone::call(input), mask};
+  }
   Tensor mask = ops::empty_like::call(input, ScalarType::Bool, Layout::Strided, input.device());
   ops::bernoulli__float::call(mask, 1 - p);
   Tensor out = ops::mul_Tensor::call(input, mask);

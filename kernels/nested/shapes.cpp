@@ -31,7 +31,7 @@ Tensor part(const Tensor& buffer, const NestedParts& p, int64_t i) {
 
 Tensor transpose_nested(const Tensor& self, int64_t dim0, int64_t dim1) {
   const int64_t a = wrap_dimension(dim0, self.dim()), b = wrap_dimension(dim1, self.dim());
-  if (a == b) return alias_nested(self);
+  if (a == b) return self;
   if (a == 0 || b == 0) throw Error("Nested tensor dimension 0 cannot be transposed");
   std::vector<int64_t> order(static_cast<size_t>(self.dim() - 1));
   for (size_t i = 0; i < order.size(); ++i) order[i] = static_cast<int64_t>(i);
@@ -87,9 +87,10 @@ Tensor detach_nested(const Tensor& self) { return shallow_copy(self, self.impl()
 Tensor alias_nested(const Tensor& self) { return nested_over(self, nested_of(self)); }
 
 Tensor to_copy_nested(const Tensor& self, Type dtype, LayoutArgument layout, DeviceArgument device, Flag pin, bool non_blocking, Format format) {
-  const NestedParts& p = nested_of(self);
-  const Tensor buffer = ops::_to_copy::call(nested_buffer(self), dtype, layout, device, pin, non_blocking, format.value_or(MemoryFormat::Preserve) == MemoryFormat::Preserve ? Format() : format);
-  return nested_over(buffer, p);
+  Tensor out = ops::empty_like::call(self, dtype.value_or(self.dtype()), layout.value_or(Layout::Strided), device.value_or(self.device()), pin, format);
+  Tensor buffer = nested_buffer(out);
+  ops::copy_::call(buffer, nested_buffer(self), non_blocking);
+  return out;
 }
 Tensor empty_like_nested(const Tensor& self, Type dtype, LayoutArgument layout, DeviceArgument device, Flag pin, Format format) {
   const NestedParts& p = nested_of(self);
@@ -119,14 +120,17 @@ Tensor& fill_nested_(Tensor& self, const Scalar& value) {
 namespace {
 
 // The sizes that a new shape gives each part: -1 stands for a part's own size there, once for what is left.
-Tensor viewed_sizes(const Tensor& self, Sizes shape) {
+struct Viewed {
+  Tensor sizes, strides;
+};
+Viewed viewed(const Tensor& self, Sizes shape, const std::string& name) {
   const Tensor& old = nested_of(self).sizes;
   const int64_t n = part_count(self);
   if (shape.empty()) throw Error("shape '[]' is invalid for a nested tensor");
-  if (shape[0] != n && shape[0] != -1) throw Error("view: For now nested view cannot change or infer the implicit batch dimension");
-  if (shape[0] == -1) throw Error("view: For now nested view cannot change or infer the implicit batch dimension");
+  if (shape[0] != n) throw Error(name + ": For now nested " + name + " cannot change or infer the implicit batch dimension");
   const auto dims = static_cast<int64_t>(shape.size()) - 1;
-  const Tensor sizes = ops::empty_memory_format::call(SizeVector{n, dims}, ScalarType::Long, Layout::Strided, Device());
+  const auto rows = [&] { return ops::empty_memory_format::call(SizeVector{n, dims}, ScalarType::Long, Layout::Strided, Device()); };
+  const Tensor sizes = rows(), strides = rows();
   for (int64_t i = 0; i < n; ++i) {
     const Sizes from = row_of(old, i);
     int64_t* to = sizes.data_as<int64_t>() + i * dims;
@@ -140,23 +144,21 @@ Tensor viewed_sizes(const Tensor& self, Sizes shape) {
       if (d != left) known *= to[d];
     }
     if (left >= 0) to[left] = known ? element_count(from) / known : 0;
-    if (element_count(Sizes(to, static_cast<size_t>(dims))) != element_count(from)) throw Error("shape '" + to_text(shape) + "' is invalid for input of size " + std::to_string(nested_numel(self)));
+    if (element_count(Sizes(to, static_cast<size_t>(dims))) != element_count(from)) throw Error("shape '" + to_text(shape) + "' is invalid for input of size " + std::to_string(element_count(from)));
+    std::ranges::copy(contiguous_strides(Sizes(to, static_cast<size_t>(dims))), strides.data_as<int64_t>() + i * dims);
   }
-  return sizes;
+  return {sizes, strides};
 }
 
 }  // namespace
 
 Tensor view_nested(const Tensor& self, Sizes shape) {
   if (!is_nested_contiguous(self)) nested_missing("view() where the parts don't lie row-major");
-  const Tensor sizes = viewed_sizes(self, shape);
-  const Tensor strides = core::empty(sizes.sizes(), ScalarType::Long);
-  for (int64_t i = 0; i < sizes.size(0); ++i) std::ranges::copy(contiguous_strides(row_of(sizes, i)), strides.data_as<int64_t>() + i * sizes.size(1));
-  return nested_over(self, {sizes, strides, nested_of(self).offsets});
+  const auto [sizes, strides] = viewed(self, shape, "view");
+  return nested_over(self, {sizes, strides, ops::clone::call(nested_of(self).offsets)});
 }
 Tensor reshape_nested(const Tensor& self, Sizes shape) {
-  const int64_t n = part_count(self), dims = static_cast<int64_t>(shape.size()) - 1;
-  for (int i = 0; i < 2; ++i) ops::empty_memory_format::call(SizeVector{n, dims}, ScalarType::Long, Layout::Strided, Device());
+  viewed(self, shape, "reshape");
   if (is_nested_contiguous(self)) return ops::view::call(self, shape);
   return ops::view::call(ops::clone::call(self, MemoryFormat::Contiguous), shape);
 }
@@ -194,7 +196,7 @@ Tensor squeeze_nested(const Tensor& self, int64_t dim_) {
   if (dim == 0) {
     throw Error("squeeze(): For nested tensors, squeezing dimension 0 is not supported at the moment if you need this feature, please open an issue on github describing your use case.");
   }
-  if (nested_size(self, dim) != 1) return alias_nested(self);
+  if (nested_size(self, dim) != 1) return ops::detach::call(self);
   std::vector<int64_t> order;
   for (int64_t d = 0; d + 1 < self.dim(); ++d) {
     if (d != dim - 1) order.push_back(d);

@@ -135,6 +135,11 @@ Tensor& add_dense_sparse(Tensor& r, const Tensor& dense, const Tensor& sparse, c
 
 Tensor& scaled_into(Tensor& r, const Tensor& t, const Tensor& number, bool divide, std::optional<std::string_view> rounding = {}) {
   const bool coalesced = sparse_of(t).coalesced;
+  if (divide && r.is_same(t)) {
+    Tensor values = ops::_values::call(r);
+    ops::div__Tensor_mode::call(values, number, rounding);
+    return r;
+  }
   if (!r.is_same(t)) {
     ops::resize_as_::call(r, t);
     Tensor indices = ops::_indices::call(r);
@@ -152,6 +157,23 @@ Tensor& scaled_into(Tensor& r, const Tensor& t, const Tensor& number, bool divid
   return ops::_coalesced_::call(r, coalesced);
 }
 
+// Each coordinate of `r` once, its values summed up, in its own memory.
+void take_coalesced(Tensor& r, const Tensor& summed) {
+  const auto sized = [&](Tensor (*part)(const Tensor&)) {
+    Tensor to = part(r);
+    ops::resize_as_::call(to, part(summed));
+  };
+  const auto copied = [&](Tensor (*part)(const Tensor&)) {
+    Tensor to = part(r);
+    ops::copy_::call(to, part(summed));
+  };
+  sized(&ops::_values::call);
+  sized(&ops::_indices::call);
+  copied(&ops::_values::call);
+  copied(&ops::_indices::call);
+  ops::_coalesced_::call(r, true);
+}
+
 Tensor& floor_divided_into(Tensor& r, const Tensor& t, const Tensor& number) {
   ops::resize_as_::call(r, t);
   Tensor indices = ops::_indices::call(r);
@@ -166,32 +188,38 @@ Tensor& floor_divided_into(Tensor& r, const Tensor& t, const Tensor& number) {
 }
 
 Tensor& mul_dense_sparse(Tensor& r, const Tensor& dense, const Tensor& sparse) {
+  const SizeVector shape = broadcast(dense.sizes(), sparse.sizes());
   ops::_nnz::call(sparse);
   const int64_t sparse_dim = ops::sparse_dim::call(sparse), dense_dim = ops::dense_dim::call(sparse);
   const Tensor indices = ops::_indices::call(sparse), values = ops::_values::call(sparse);
-  const SizeVector shape = broadcast(dense.sizes(), sparse.sizes());
   if (!std::ranges::equal(shape, sparse.sizes())) throw Error("mul(sparse, dense): the dense factor has a larger shape, " + to_text(dense.sizes()) + ", than the sparse one, " + to_text(sparse.sizes()));
   Tensor factor = dense;
   if (dense.dim() > dense_dim) {
+    // A factor with fewer dimensions has the last ones.
+    const int64_t first = static_cast<int64_t>(shape.size()) - dense.dim();
     std::vector<std::optional<Tensor>> at;
-    for (int64_t d = 0; d < sparse_dim; ++d) at.emplace_back(ops::select_int::call(indices, 0, d));
-    factor = ops::index_Tensor::call(ops::expand::call(dense, shape), at);
+    for (int64_t d = first; d < sparse_dim; ++d) at.emplace_back(ops::select_int::call(indices, 0, d));
+    factor = ops::index_Tensor::call(ops::expand::call(dense, SizeVector(shape.begin() + first, shape.end())), at);
   }
   const Tensor new_indices = ops::clone::call(indices);
   const Tensor product = ops::mul_Tensor::call(factor, values);
+  const bool in_place = r.is_same(sparse) && product.dtype() == r.dtype();
   SparseParts& p = sparse_of(r);
   r.impl().sizes = SizeVector(shape);
   r.impl().strides = contiguous_strides(shape);
   p.sparse_dim = sparse_dim;
   p.dense_dim = dense_dim;
-  set_parts(r, new_indices, ops::to_dtype::call(product, r.dtype()));
+  set_parts(r, new_indices, in_place ? product : ops::to_dtype::call(product, r.dtype()));
   narrow_parts(r, ops::_nnz::call(sparse));
   return ops::_coalesced_::call(r, ops::is_coalesced::call(sparse));
 }
 
 Tensor& mul_sparse_sparse(Tensor& r, const Tensor& a_, const Tensor& b_) {
-  const bool same = a_.dim() == b_.dim() && sparse_of(a_).sparse_dim == sparse_of(b_).sparse_dim && std::ranges::equal(a_.sizes(), b_.sizes());
-  if (!same) {
+  if (a_.dim() != b_.dim() || !std::ranges::equal(a_.sizes(), b_.sizes()) || sparse_of(a_).sparse_dim != sparse_of(b_).sparse_dim) {
+    if (a_.dim() == b_.dim() && ops::sparse_dim::call(a_) == ops::sparse_dim::call(b_)) {
+      ops::sparse_dim::call(b_);
+      ops::sparse_dim::call(a_);
+    }
     throw Error("sparse_binary_op_intersection_cpu(): expects sparse inputs with equal dimensionality, number of sparse dimensions, and shape of sparse dimensions");
   }
   if (ops::_nnz::call(b_) == 0 || ops::_nnz::call(a_) == 0) {
@@ -199,8 +227,7 @@ Tensor& mul_sparse_sparse(Tensor& r, const Tensor& a_, const Tensor& b_) {
     return ops::zero_::call(r);
   }
   const ScalarType common = common_type(a_, b_);
-  const bool a_in_order = ops::is_coalesced::call(a_), b_in_order = ops::is_coalesced::call(b_);
-  if (a_in_order != b_in_order) return product_at_coordinates(r, a_, b_, common);
+  if (!ops::is_coalesced::call(a_) || !ops::is_coalesced::call(b_)) return product_at_coordinates(r, a_, b_, common);
   const Tensor a = ops::coalesce::call(a_), b = ops::coalesce::call(b_);
   const int64_t an = ops::_nnz::call(a), bn = ops::_nnz::call(b), sparse_dim = ops::sparse_dim::call(b);
   const Tensor ai = ops::_indices::call(a), bi = ops::_indices::call(b);
@@ -210,15 +237,20 @@ Tensor& mul_sparse_sparse(Tensor& r, const Tensor& a_, const Tensor& b_) {
   size[0] = std::min(an, bn);
   Tensor values = ops::empty_memory_format::call(size, common, Layout::Strided, a.device());
   ops::zero_::call(values);
-  ops::resize_as_::call(r, b_);
   const int64_t block = av.numel() / an;
+  const bool of_blocks = av.dim() > 1;
   int64_t n = 0;
   with_any_type(common, "mul_sparse", [&]<class T>(T) {
     for (int64_t i = 0, j = 0; i < an && j < bn;) {
       const int before = order(ai, i, bi, j);
       if (before == 0) {
         copy_coordinate(indices, n, ai, i);
-        for (int64_t k = 0; k < block; ++k) {
+        if (of_blocks) {
+          Tensor to = ops::select_int::call(values, 0, n);
+          const Tensor x = ops::select_int::call(av, 0, i), y = ops::select_int::call(bv, 0, j);
+          ops::addcmul_::call(to, x, y);
+        }
+        for (int64_t k = 0; !of_blocks && k < block; ++k) {
           values.data_as<T>()[n * block + k] = static_cast<T>(static_cast<Math<T>>(av.data_as<T>()[i * block + k]) * static_cast<Math<T>>(bv.data_as<T>()[j * block + k]));
         }
         ++n;
@@ -227,6 +259,7 @@ Tensor& mul_sparse_sparse(Tensor& r, const Tensor& a_, const Tensor& b_) {
       j += before >= 0;
     }
   });
+  ops::resize_as_::call(r, b_);
   set_parts(r, indices, ops::to_dtype::call(values, r.dtype()));
   narrow_parts(r, n);
   return ops::_coalesced_::call(r, true);
@@ -293,14 +326,18 @@ Tensor& mul_sparse_(Tensor& self, const Tensor& other) {
 Tensor& div_out_sparse(const Tensor& self, const Tensor& other, std::optional<std::string_view> rounding, Tensor& out) {
   if (other.dim() != 0) throw Error("Sparse division requires a scalar or zero-dim dense tensor divisor (got shape " + to_text(other.sizes()) + " for divisor)");
   if (is_coo(other)) throw Error("Sparse division requires a scalar or zero-dim dense tensor divisor");
-  return scaled_into(out, self, other, true, rounding);
+  // What is rounded has to be summed up first.
+  if (!rounding || ops::is_coalesced::call(self)) return scaled_into(out, self, other, true, rounding);
+  const Tensor summed = ops::coalesce::call(self);
+  if (!out.is_same(self)) return scaled_into(out, summed, other, true, rounding);
+  take_coalesced(out, summed);
+  return scaled_into(out, out, other, true, rounding);
 }
 Tensor floor_divide_sparse(const Tensor& self, const Tensor& other) {
   const ScalarType common = ops::result_type_Tensor::call(self, other);
   Tensor out = ops::empty_memory_format::call(SizeVector{0}, common, Layout::Sparse, self.device());
   if (other.dim() != 0) throw Error("Sparse floor division requires a scalar or zero-dim dense tensor divisor (got shape " + to_text(other.sizes()) + " for divisor)");
-  ops::is_coalesced::call(self);
-  return floor_divided_into(out, self, other);
+  return floor_divided_into(out, ops::is_coalesced::call(self) ? self : ops::coalesce::call(self), other);
 }
 Tensor& div_out_sparse(const Tensor& self, const Tensor& other, Tensor& out) { return div_out_sparse(self, other, {}, out); }
 Tensor div_sparse(const Tensor& self, const Tensor& other, std::optional<std::string_view> rounding) {
@@ -326,13 +363,19 @@ Tensor& neg_out_sparse(const Tensor& self, Tensor& out) {
   ops::neg_::call(values);
   return out;
 }
-Tensor& neg_sparse_(Tensor& self) { return ops::neg_out::call(self, self); }
+Tensor& neg_sparse_(Tensor& self) { return neg_out_sparse(self, self); }
 Tensor pow_sparse(const Tensor& self, const Scalar& exponent) {
+  Tensor out = ops::empty_memory_format::call(SizeVector{0}, self.dtype(), Layout::Sparse, self.device());
   if (exponent.value.to_double() == 0) throw Error("pow: cannot raise to zeroth power on sparse tensor; it would make the result tensor dense");
   const Tensor t = ops::coalesce::call(self);
-  Tensor out = ops::empty_memory_format::call(SizeVector{0}, self.dtype(), Layout::Sparse, self.device());
   ops::resize_as_::call(out, t);
-  set_parts(out, ops::clone::call(ops::_indices::call(t)), ops::pow_Tensor_Scalar::call(ops::_values::call(t), exponent));
+  Tensor indices = ops::_indices::call(out);
+  ops::resize_as_::call(indices, ops::_indices::call(t));
+  ops::copy_::call(indices, ops::_indices::call(t));
+  Tensor values = ops::_values::call(out);
+  ops::pow_Tensor_Scalar_out::call(ops::_values::call(t), exponent, values);
+  sparse_of(out).values = values;
+  narrow_parts(out, ops::_nnz::call(t));
   return ops::_coalesced_::call(out, ops::is_coalesced::call(t));
 }
 

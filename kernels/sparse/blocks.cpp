@@ -1,9 +1,6 @@
 // Compressed rows or columns of blocks: made, and to dense.
-#include <algorithm>
-
 #include "core/dispatch/error.h"
 #include "kernels/cpu/elementwise.h"
-#include "kernels/cpu/rows.h"
 #include "kernels/sparse/coordinates.h"
 #include "ops_generated/kernels.h"
 #include "ops_generated/ops.h"
@@ -23,7 +20,7 @@ void check_blocks(const Tensor& self, Sizes block, const char* name) {
 
 Tensor tiled(const Tensor& t, Sizes block) {
   const SizeVector shape{t.size(0) / block[0], block[0], t.size(1) / block[1], block[1]};
-  return ops::contiguous::call(ops::transpose_int::call(ops::reshape::call(t, shape), 1, 2));
+  return ops::transpose_int::call(ops::reshape::call(t, shape), 1, 2);
 }
 
 Tensor blocks_from_dense(const Tensor& self, Sizes block, bool rows) {
@@ -42,25 +39,6 @@ Tensor blocks_from_dense(const Tensor& self, Sizes block, bool rows) {
 }
 
 }  // namespace
-
-Tensor blocks_to_dense(const Tensor& self) {
-  const bool rows = by_rows(layout_of(self));
-  const Tensor compressed = compressed_of(self), plain = plain_of(self), values = made_contiguous(ops::values::call(self));
-  const Tensor out = ops::zeros::call(self.sizes(), self.dtype(), Layout::Strided, self.device());
-  const int64_t height = values.size(1), width = values.size(2);
-  const auto read = [](const Tensor& x, int64_t i) { return x.dtype() == ScalarType::Int ? int64_t{x.data_as<int32_t>()[i]} : x.data_as<int64_t>()[i]; };
-  const size_t bytes = element_size(self.dtype());
-  for (int64_t line = 0; line + 1 < compressed.numel(); ++line) {
-    for (int64_t n = read(compressed, line); n < read(compressed, line + 1); ++n) {
-      const int64_t top = (rows ? line : read(plain, n)) * height, left = (rows ? read(plain, n) : line) * width;
-      for (int64_t r = 0; r < height; ++r) {
-        const char* from = static_cast<const char*>(values.data()) + static_cast<size_t>((n * height + r) * width) * bytes;
-        std::copy_n(from, static_cast<size_t>(width) * bytes, static_cast<char*>(out.data()) + static_cast<size_t>((top + r) * self.size(1) + left) * bytes);
-      }
-    }
-  }
-  return out;
-}
 
 Tensor to_sparse_bsr(const Tensor& self, Sizes blocksize, std::optional<int64_t> dense_dim) {
   return layout_of(self) == Layout::SparseBsr ? self : ops::_to_sparse_bsr::call(self, blocksize, dense_dim);

@@ -146,6 +146,7 @@ Tensor to_sparse_coo(const Tensor& self, int64_t sparse_dim) {
   return self;
 }
 Tensor to_sparse_coo(const Tensor& self, LayoutArgument layout, std::optional<Sizes> blocksize, std::optional<int64_t> dense_dim) {
+  if (layout.value_or(Layout::Sparse) != Layout::Sparse) ops::sparse_dim::call(self);
   switch (layout.value_or(Layout::Sparse)) {
     case Layout::Sparse: return self;
     case Layout::SparseCsr: return ops::to_sparse_csr::call(self, dense_dim);
@@ -165,7 +166,7 @@ Tensor sparse_mask_sparse(const Tensor& self, const Tensor& mask) {
   }
   if (is_coo(self)) return mask_of_coordinates(self, mask);
   const Tensor values = ops::_values::call(mask);
-  const Tensor ones = ops::expand_as::call(ops::ones::call(SizeVector{1}, self.dtype(), Layout::Strided, self.device()), values);
+  const Tensor ones = ops::expand_as::call(ops::ones::call(SizeVector{1}, mask.dtype(), Layout::Strided, self.device()), values);
   const Tensor indices = ops::_indices::call(mask);
   Tensor pattern = ops::sparse_coo_tensor_indices_size::call(indices, ones, mask.sizes());
   ops::_coalesced_::call(pattern, ops::is_coalesced::call(mask));

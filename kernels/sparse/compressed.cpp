@@ -147,7 +147,6 @@ Tensor convert_indices_from_csr_to_coo(const Tensor& crow_indices, const Tensor&
 
 Tensor to_dense_compressed(const Tensor& self, Type dtype, Flag) {
   if (dtype) throw Error("dtype argument is not supported by sparse_csr_to_dense");
-  if (layout_of(self) == Layout::SparseBsr || layout_of(self) == Layout::SparseBsc) return blocks_to_dense(self);
   require_plain(self);
   const bool rows = by_rows(layout_of(self));
   Tensor compressed = compressed_of(self), plain = plain_of(self);
@@ -155,7 +154,9 @@ Tensor to_dense_compressed(const Tensor& self, Type dtype, Flag) {
   Tensor values = ops::values::call(self);
   Tensor dense = ops::zeros::call(self.sizes(), self.dtype(), Layout::Strided, self.device());
   for (Tensor* t : {&compressed, &plain, &values, &dense}) ops::unsqueeze_::call(*t, 0);
-  Tensor flat = ops::reshape::call(dense, SizeVector{self.numel()});
+  const bool blocks = values.dim() == 4;
+  const int64_t height = blocks ? values.size(2) : 1, width = blocks ? values.size(3) : 1, of_rows = self.size(0) / height, of_columns = self.size(1) / width;
+  Tensor flat = ops::reshape::call(dense, blocks ? SizeVector{of_rows * of_columns, height, width} : SizeVector{self.numel()});
   const int64_t nnz = values.size(1), lines = compressed.size(1) - 1;
   const auto numbered = [&](int64_t times) {
     return ops::repeat_interleave_self_int::call(ops::arange_start::call(0, 1, compressed.dtype(), Layout::Strided, self.device()), times);
@@ -168,10 +169,11 @@ Tensor to_dense_compressed(const Tensor& self, Type dtype, Flag) {
   const Tensor joined = ops::cat::call(both, 0);
   const Tensor places = ops::_convert_indices_from_csr_to_coo::call(joined, ops::flatten_using_ints::call(plain), false, !rows);
   Tensor row = ops::select_int::call(places, 0, 0), column = ops::select_int::call(places, 0, 1);
-  ops::sub__Tensor::call(rows ? row : column, ops::mul_Scalar::call(batch, rows ? self.size(0) : self.size(1)));
-  const Tensor before = ops::mul_Scalar::call(ops::mul_Scalar::call(batch, self.size(0)), self.size(1));
-  const Tensor offsets = ops::add_Tensor::call(ops::add_Tensor::call(before, ops::mul_Scalar::call(row, self.size(1))), column);
+  ops::sub__Tensor::call(rows ? row : column, ops::mul_Scalar::call(batch, rows ? of_rows : of_columns));
+  const Tensor before = ops::mul_Scalar::call(ops::mul_Scalar::call(batch, of_rows), of_columns);
+  const Tensor offsets = ops::add_Tensor::call(ops::add_Tensor::call(before, ops::mul_Scalar::call(row, of_columns)), column);
   ops::index_add_::call(flat, 0, offsets, ops::flatten_using_ints::call(values, 0, 1));
+  if (blocks) flat = ops::transpose_int::call(ops::unflatten_int::call(flat, 0, SizeVector{-1, of_rows, of_columns}), 2, 3);
   return ops::reshape::call(flat, self.sizes());
 }
 
@@ -285,8 +287,8 @@ Tensor to_sparse_compressed(const Tensor& self, int64_t sparse_dim) {
 Tensor to_sparse_compressed(const Tensor& self, LayoutArgument layout, std::optional<Sizes> blocksize, std::optional<int64_t> dense_dim) {
   switch (layout.value_or(Layout::Sparse)) {
     case Layout::Sparse: return to_sparse_compressed(self, 2);
-    case Layout::SparseCsr: return ops::to_sparse_csr::call(self, dense_dim);
-    case Layout::SparseCsc: return ops::to_sparse_csc::call(self, dense_dim);
+    case Layout::SparseCsr: return compressed_to_csr(self, dense_dim);
+    case Layout::SparseCsc: return compressed_to_csc(self, dense_dim);
     default: return to_blocks(self, *layout, blocksize, dense_dim);
   }
 }
@@ -314,40 +316,6 @@ Tensor mul_compressed(const Tensor& self, const Tensor& other) {
     return is_compressed(self) ? multiplied(self, there) : multiplied(there, other);
   }
   return multiplied(self, other);
-}
-Tensor add_compressed(const Tensor& self, const Tensor& other, const Scalar& alpha) {
-  const ScalarType common = ops::result_type_Tensor::call(self, other);
-  if (!is_compressed(self)) {
-    Tensor out = ops::clone::call(self);
-    return ops::add__Tensor::call(out, ops::to_dense::call(other), alpha);
-  }
-  if (!is_compressed(other)) throw Error("torch.add: Expected both tensors to be sparse compressed, but got " + std::string(to_string(layout_of(other))));
-  Tensor out = ops::empty_like::call(self, common, layout_of(self), self.device());
-  return ops::add_out::call(self, other, alpha, out);
-}
-Tensor& add_out_compressed(const Tensor& self, const Tensor& other, const Scalar& alpha, Tensor& out) {
-  if (!std::ranges::equal(self.sizes(), other.sizes())) {
-    throw Error("torch.add: Expected input tensors to have the same shape, but got tensor `self` with shape " + to_text(self.sizes()) + " and tensor `other` with shape " + to_text(other.sizes()));
-  }
-  if (layout_of(self) != layout_of(other)) throw Error("torch.add: Expected both tensors to have the same layout");
-  const SparseParts &a = sparse_of(self), &b = sparse_of(other);
-  const auto equal = [](const Tensor& x, const Tensor& y) {
-    bool same = x.numel() == y.numel();
-    for (int64_t i = 0; same && i < x.numel(); ++i) same = index_at(x, i) == index_at(y, i);
-    return same;
-  };
-  if (equal(a.compressed, b.compressed) && equal(a.indices, b.indices)) {
-    plain_of(self);
-    compressed_of(self);
-    const Tensor y = ops::values::call(other), x = ops::values::call(self);
-    const Tensor sum = ops::add_Tensor::call(x, y, alpha);
-    set_compressed(out, a.compressed, a.indices, sum, self.sizes());
-    return out;
-  }
-  const Tensor sum = ops::add_Tensor::call(ops::to_sparse::call(self), ops::to_sparse::call(other), alpha);
-  const Tensor again = by_rows(layout_of(self)) ? ops::to_sparse_csr::call(sum) : ops::to_sparse_csc::call(sum);
-  set_compressed(out, sparse_of(again).compressed, sparse_of(again).indices, sparse_of(again).values, self.sizes());
-  return out;
 }
 Tensor sum_compressed(const Tensor& self, Type dtype) { return ops::sum::call(ops::values::call(self), dtype); }
 

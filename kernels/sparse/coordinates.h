@@ -28,9 +28,8 @@ void set_compressed(const Tensor& t, const Tensor& compressed, const Tensor& pla
 /// Without a call, as a constructor of stock's does it.
 Tensor made_of_lines(Layout, const Tensor& compressed, const Tensor& plain, const Tensor& values, Sizes size);
 
-/// Blocks, of any other layout; and all of them.
+/// Blocks, of any other layout.
 Tensor to_blocks(const Tensor& self, Layout, std::optional<Sizes> blocksize, std::optional<int64_t> dense_dim);
-Tensor blocks_to_dense(const Tensor& self);
 /// Of a dense matrix what the mask says, line by line.
 Tensor compressed_from_mask(const Tensor& self, const Tensor& mask, bool rows);
 
@@ -52,6 +51,7 @@ Tensor to_copy_compressed(const Tensor& self, std::optional<ScalarType> dtype, s
 Tensor transpose_sparse(const Tensor& self, int64_t dim0, int64_t dim1);
 Tensor transpose_compressed(const Tensor& self, int64_t dim0, int64_t dim1);
 Tensor select_sparse(const Tensor& self, int64_t dim, int64_t index);
+Tensor zeros_like_compressed(const Tensor& self, std::optional<ScalarType> dtype);
 Tensor zeros_like_sparse(const Tensor& self, std::optional<ScalarType> dtype);
 
 }  // namespace peel::kernels

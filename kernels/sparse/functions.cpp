@@ -62,7 +62,6 @@ Tensor& lines_out(const Tensor& self, Tensor& out, const F& f) {
   }
   const Tensor from = ops::values::call(self);
   Tensor to = ops::values::call(out);
-  ops::resize_as_::call(to, from);
   f(from, to);
   return out;
 }

@@ -25,22 +25,40 @@ void ask_whether_coalesced(const Tensor& t, int times) {
 struct Found {
   Tensor indices, values;
 };
-Found found_at(const Tensor& self, const Tensor& other, ScalarType type, bool product) {
+// `sorted`: the coordinates of `self` are sorted already, though not each is there once.
+Found found_at(const Tensor& self, const Tensor& other, ScalarType type, bool product, bool sorted = false) {
   const int64_t m = sparse_of(other).values.size(0), n = sparse_of(self).values.size(0);
   const Tensor other_indices = ops::_indices::call(other), self_indices = ops::_indices::call(self);
+  if (sorted) ops::_indices::call(self);
   ops::sparse_dim::call(self);
   ops::result_type_Tensor::call(self, other);
-  ask_whether_coalesced(other, 3);
+  const bool in_order = sorted || sparse_of(self).coalesced;
+  ask_whether_coalesced(other, in_order ? 3 : 2);
+  if (!in_order) {  // who has more is looked up
+    ops::_nnz::call(other);
+    ops::_nnz::call(self);
+    ops::sparse_dim::call(other);
+    ops::_nnz::call(other);
+  }
   ops::sparse_dim::call(other);
   ops::_indices::call(other);
   ask(&ops::_nnz::call, other, 2);
   const Tensor numbers = ops::arange::call(std::max(n, m), ScalarType::Long, Layout::Strided, self.device());
   ops::narrow::call(numbers, -1, 0, ops::_nnz::call(self));
   ops::sparse_dim::call(self);
-  ops::_indices::call(self);
-  whole_numbers(SizeVector{ops::_nnz::call(self)});
+  Tensor hashes;
+  if (!sorted) {
+    ops::_indices::call(self);
+    hashes = whole_numbers(SizeVector{ops::_nnz::call(self)});
+  }
   ops::is_coalesced::call(self);
-  ops::narrow::call(numbers, -1, 0, ops::_nnz::call(self));
+  if (in_order) {
+    ops::narrow::call(numbers, -1, 0, ops::_nnz::call(self));
+  } else {
+    std::fill_n(hashes.data_as<int64_t>(), hashes.numel(), 0);
+    const Tensor order = std::get<1>(ops::sort::call(hashes, -1, false));
+    ops::to_dtype::call(order, ScalarType::Long);
+  }
   const Tensor counts = whole_numbers(SizeVector{2, ops::_nnz::call(other)});
   ops::select_int::call(counts, 0, 0);
   const Tensor first = ops::select_int::call(counts, 0, 1);
@@ -112,16 +130,60 @@ void put_found(Tensor& out, const Tensor& like, const Found& f) {
 
 }  // namespace
 
+namespace {
+
+// Of the same shape, without parts.
+Tensor shaped_like(const Tensor& like) {
+  const Tensor out = ops::empty_memory_format::call(SizeVector{0}, like.dtype(), Layout::Sparse, like.device());
+  SparseParts& p = sparse_of(out);
+  p.dense_dim = ops::dense_dim::call(like);
+  p.sparse_dim = ops::sparse_dim::call(like);
+  out.impl().sizes.assign(like.sizes().begin(), like.sizes().end());
+  out.impl().strides = contiguous_strides(out.impl().sizes);
+  return out;
+}
+// In the order of its coordinates, each as often as it is there.
+Tensor in_order_of_coordinates(const Tensor& self) {
+  const Tensor indices = ops::_indices::call(self);
+  const Tensor flat = ops::arange::call(indices.size(1), ScalarType::Long, Layout::Strided, self.device());
+  for (int64_t i = 0; i < indices.size(1); ++i) {
+    int64_t at = 0;
+    for (int64_t d = 0; d < indices.size(0); ++d) at = at * self.size(d) + indices.data_as<int64_t>()[d * indices.strides()[0] + i * indices.strides()[1]];
+    flat.data_as<int64_t>()[i] = at;
+  }
+  const Tensor order = std::get<1>(ops::sort::call(flat, 0, false));
+  const Tensor new_indices = ops::index_select::call(ops::_indices::call(self), 1, order), values = ops::index_select::call(ops::_values::call(self), 0, order);
+  ops::index_select::call(flat, 0, order);
+  Tensor out = shaped_like(self);
+  set_parts(out, new_indices, values);
+  narrow_parts(out, ops::_nnz::call(self));
+  ops::_coalesced_::call(out, false);
+  return ops::_coalesced_::call(out, true);
+}
+// The mask as one whose coordinates may come in any order.
+Tensor not_in_order(const Tensor& mask) {
+  Tensor out = shaped_like(mask);
+  const Tensor indices = ops::_indices::call(mask), values = ops::_values::call(mask);
+  set_parts(out, indices, values);
+  narrow_parts(out, ops::_nnz::call(mask));
+  return ops::_coalesced_::call(out, false);
+}
+
+}  // namespace
+
 Tensor mask_of_coordinates(const Tensor& self, const Tensor& mask) {
-  if (!sparse_of(self).coalesced) return mask_of_coordinates(ops::coalesce::call(self), mask);
   const int64_t n = ops::_nnz::call(self);
   if (n == 0) return ops::zeros_like::call(mask, self.dtype());
   Tensor out = ops::empty_memory_format::call(SizeVector{0}, self.dtype(), Layout::Sparse, self.device());
   ask(&ops::sparse_dim::call, self, 2);
-  ask_whether_coalesced(self, 3);
+  const bool sorted = !ops::is_coalesced::call(self);
+  const Tensor looked_up = sorted ? in_order_of_coordinates(self) : self;
+  // So that who is looked up is the one that is in order.
+  const Tensor other = ops::is_coalesced::call(mask) ? not_in_order(mask) : mask;
+  ops::is_coalesced::call(other);
   ask(&ops::sparse_dim::call, self, 4);
-  put_found(out, mask, found_at(self, mask, self.dtype(), false));
-  ops::_coalesced_::call(out, ops::is_coalesced::call(mask));
+  put_found(out, mask, found_at(looked_up, other, self.dtype(), false, sorted));
+  ops::_coalesced_::call(out, ops::is_coalesced::call(other));
   return ops::_coalesced_::call(out, ops::is_coalesced::call(mask));
 }
 

@@ -20,6 +20,8 @@ Lines lines_of(const Tensor& t) {
   return {ops::to_dtype::call(compressed, ScalarType::Int), ops::to_dtype::call(plain, ScalarType::Int), values};
 }
 
+Tensor in_rows(const Tensor& t) { return layout_of(t) == Layout::SparseCsc ? ops::to_sparse_csr::call(t) : t; }
+
 template <class T>
 void add_lines(const Tensor& out, const Tensor& sparse, const Lines& l, const Tensor& dense, Math<T> alpha, Math<T> beta) {
   const bool rows = by_rows(layout_of(sparse)), vector = dense.dim() == 1;
@@ -103,6 +105,7 @@ Tensor& lines_times_lines(const Tensor& self, const Tensor& mat1, const Tensor& 
 }  // namespace
 
 Tensor mm_compressed(const Tensor& self, const Tensor& mat2) {
+  if (layout_of(self) == Layout::SparseCsc && !mat2.impl().sparse) return mm_compressed(ops::to_sparse_csr::call(self), mat2);
   const bool both = is_compressed(self) && is_compressed(mat2);
   const Tensor& like = is_compressed(self) ? mat2 : self;
   const Tensor zeros = ops::zeros::call(SizeVector{self.size(0), mat2.size(1)}, like.dtype(), both ? Layout::SparseCsr : Layout::Strided, like.device());
@@ -132,8 +135,9 @@ Tensor& addmm_out_compressed(const Tensor& self, const Tensor& mat1, const Tenso
     return ops::mul__Scalar::call(out, beta);
   }
   if (!is_compressed(mat1)) return dense_times_lines(mat1, mat2, beta, alpha, out);
-  const Lines l = lines_of(mat1);
-  with_any_type(out.dtype(), "addmm_sparse_csr", [&]<class T>(T) { add_lines<T>(out, mat1, l, mat2, as<Math<T>>(alpha), as<Math<T>>(beta)); });
+  const Tensor left = in_rows(mat1);
+  const Lines l = lines_of(left);
+  with_any_type(out.dtype(), "addmm_sparse_csr", [&]<class T>(T) { add_lines<T>(out, left, l, mat2, as<Math<T>>(alpha), as<Math<T>>(beta)); });
   return out;
 }
 Tensor& addmv_compressed_(Tensor& self, const Tensor& mat, const Tensor& vec, const Scalar& beta, const Scalar& alpha) {
@@ -143,7 +147,8 @@ Tensor& addmv_compressed_(Tensor& self, const Tensor& mat, const Tensor& vec, co
   }
   return ops::addmv_out::call(self, mat, vec, beta, alpha, self);
 }
-Tensor& addmv_out_compressed(const Tensor& self, const Tensor& mat, const Tensor& vec, const Scalar& beta, const Scalar& alpha, Tensor& out) {
+Tensor& addmv_out_compressed(const Tensor& self, const Tensor& mat_, const Tensor& vec, const Scalar& beta, const Scalar& alpha, Tensor& out) {
+  const Tensor mat = in_rows(mat_);
   if (beta.value.to_double() != 0 && !out.is_same(self)) ops::copy_::call(out, self);
   if (ops::_nnz::call(mat) == 0) {
     if (beta.value.to_double() == 0) return ops::zero_::call(out);

@@ -61,10 +61,10 @@ Tensor& zero_compressed_(Tensor& self) {
   SizeVector size(p.values.sizes().begin(), p.values.sizes().end());
   size[0] = 0;
   p.compressed = p.compressed.dtype() == ScalarType::Long ? p.compressed : ops::to_dtype::call(p.compressed, ScalarType::Long);
-  ops::resize_::call(p.values, size);
-  ops::resize_::call(p.indices, SizeVector{0});
   ops::resize_::call(p.compressed, SizeVector{self.size(by_rows(p.layout) ? 0 : 1) + 1});
   ops::zero_::call(p.compressed);
+  ops::resize_::call(p.indices, SizeVector{0});
+  ops::resize_::call(p.values, size);
   return self;
 }
 Tensor& fill_compressed_(Tensor& self, const Scalar& value) {
@@ -77,7 +77,8 @@ Tensor to_copy_compressed(const Tensor& self, Type dtype, DeviceArgument device,
   const ScalarType t = dtype.value_or(self.dtype());
   const Device d = device.value_or(self.device());
   const auto copied = [&](const Tensor& part, ScalarType type) { return ops::_to_copy::call(part, type, Layout::Strided, d, {}, non_blocking, {}); };
-  const Tensor values = copied(ops::values::call(self), t), compressed = compressed_of(self), plain = plain_of(self);
+  const Tensor plain = plain_of(self), compressed = compressed_of(self);
+  const Tensor values = copied(ops::values::call(self), t);
   const Tensor c = copied(compressed, compressed.dtype()), p = copied(plain, plain.dtype());
   return ops::_sparse_compressed_tensor_unsafe::call(c, p, values, self.sizes(), t, layout_of(self), d);
 }
@@ -115,6 +116,27 @@ namespace {
 int64_t number(const Tensor& t, int64_t i) { return ops::item::call(ops::select_int::call(t, 0, i)).value.to_int(); }
 Tensor on_cpu(const Tensor& t) { return ops::to_dtype_layout::call(t, t.dtype(), Layout::Strided, Device(), {}, false, false, {}); }
 
+struct Stretch {
+  int64_t from, to, step;
+};
+// Places in rising order as a slice, where they are evenly apart.
+std::optional<Stretch> stretch_of(const Tensor& places) {
+  const int64_t n = places.numel();
+  if (n == 0) return Stretch{0, 0, 1};
+  if (n == 1) {
+    const int64_t at = number(places, 0);
+    return Stretch{at, at + 1, 1};
+  }
+  const Tensor ends = on_cpu(ops::slice_Tensor::call(places, 0, 0, n, n - 1));
+  const int64_t first = number(ends, 0), last = number(ends, 1);
+  if (last - first == n - 1) return Stretch{first, last + 1, 1};
+  const Tensor later = ops::slice_Tensor::call(places, 0, 1, {}, 1), earlier = ops::slice_Tensor::call(places, 0, 0, n - 1, 1);
+  const Tensor steps = ops::sub_Tensor::call(later, earlier), step = ops::select_int::call(steps, 0, 0);
+  const Tensor even = ops::all::call(ops::eq_Tensor::call(steps, step));
+  if (!ops::item::call(even).value.to_bool()) return {};
+  return Stretch{first, last + 1, ops::item::call(step).value.to_int()};
+}
+
 Tensor row_as_coordinates(const Tensor& self, const Tensor& plain, const Tensor& values, SizeVector size) {
   ops::values::call(self);
   const Tensor indices = ops::to_dtype::call(ops::unsqueeze::call(plain, 0), ScalarType::Long);
@@ -141,14 +163,16 @@ Tensor select_compressed(const Tensor& self, int64_t dim_, int64_t index_) {
     const Tensor values = ops::slice_Tensor::call(ops::values::call(self), 0, from, to, 1);
     return row_as_coordinates(self, line, values, left);
   }
-  const Tensor places = ops::_convert_indices_from_csr_to_coo::call(compressed, plain, false, !rows);
-  const Tensor lines = ops::select_int::call(places, 0, rows ? 0 : 1);
+  const Tensor places = ops::_convert_indices_from_csr_to_coo::call(compressed, plain, false, false);
+  const Tensor lines = ops::select_int::call(places, 0, 0);
   const Tensor found = ops::where::call(ops::eq_Scalar::call(plain, index))[0];
-  for (int64_t i = 2; i < found.numel(); ++i) {
-    const auto* at = found.data_as<int64_t>();
-    if (at[i] - at[i - 1] != at[1] - at[0]) throw Error("select(): no view exists for the given input, consider using torch.select_copy.");
+  const std::optional<Stretch> s = stretch_of(found);
+  const auto at_found = [&](const Tensor& t) { return s ? ops::slice_Tensor::call(t, 0, s->from, s->to, s->step) : ops::index_select::call(t, 0, found); };
+  const Tensor other = at_found(lines), values = at_found(ops::values::call(self));
+  if (!s) {
+    ops::values::call(self);
+    throw Error("select(): no view exists for the given input, consider using torch.select_copy.");
   }
-  const Tensor other = ops::index_select::call(lines, 0, found), values = ops::index_select::call(ops::values::call(self), 0, found);
   return row_as_coordinates(self, other, values, left);
 }
 
@@ -181,6 +205,39 @@ Tensor sum_dim_compressed(const Tensor& self, std::optional<Sizes> dim, bool kee
   if (dims.empty()) dims = {0, 1};
   return ops::_sparse_csr_sum_dim_dtype::call(self, dims, keepdim, dtype);
 }
+namespace {
+
+// One column: a value for each row that has any.
+Tensor sums_of_rows(const Tensor& t) {
+  const Tensor begins = ops::crow_indices::call(t), in = made_contiguous(ops::values::call(t));
+  const int64_t rows = t.size(0);
+  const auto new_part = [&](Sizes size, ScalarType type) { return ops::empty_memory_format::call(size, type, Layout::Strided, t.device()); };
+  const Tensor new_begins = new_part(SizeVector{rows + 1}, begins.dtype());
+  Tensor columns = new_part(SizeVector{}, begins.dtype());
+  new_part(SizeVector{rows}, begins.dtype());
+  Tensor sums = new_part(SizeVector{}, t.dtype());
+  std::vector<int64_t> filled{0};
+  for (int64_t r = 0; r < rows; ++r) filled.push_back(filled.back() + (index_at(begins, r) < index_at(begins, r + 1)));
+  for (int64_t r = 0; r <= rows; ++r) {
+    if (begins.dtype() == ScalarType::Int) new_begins.data_as<int32_t>()[r] = static_cast<int32_t>(filled[static_cast<size_t>(r)]);
+    else new_begins.data_as<int64_t>()[r] = filled[static_cast<size_t>(r)];
+  }
+  const SizeVector count{filled.back()};
+  ops::resize_::call(columns, count);
+  ops::fill__Scalar::call(columns, 0);
+  for (int i = 0; i < 2; ++i) ops::resize_::call(sums, count);
+  with_any_type(t.dtype(), "sparse_csr_sum", [&]<class T>(T) {
+    for (int64_t r = 0; r < rows; ++r) {
+      Math<T> sum{};
+      for (int64_t i = index_at(begins, r); i < index_at(begins, r + 1); ++i) sum = sum + static_cast<Math<T>>(in.data_as<T>()[i]);
+      if (filled[static_cast<size_t>(r)] < filled[static_cast<size_t>(r) + 1]) sums.data_as<T>()[filled[static_cast<size_t>(r)]] = static_cast<T>(sum);
+    }
+  });
+  return made_of_lines(layout_of(t), new_begins, columns, sums, SizeVector{rows, 1});
+}
+
+}  // namespace
+
 Tensor sum_of_lines(const Tensor& self, Sizes dims, bool keepdim, Type dtype) {
   const ScalarType type = dtype.value_or(is_floating(self.dtype()) || is_complex(self.dtype()) ? self.dtype() : ScalarType::Long);
   const Tensor plain = plain_of(self), compressed = compressed_of(self);
@@ -190,6 +247,7 @@ Tensor sum_of_lines(const Tensor& self, Sizes dims, bool keepdim, Type dtype) {
   if (layout_of(self) != Layout::SparseCsr) throw NotImplemented("The embedded engine has no sums of compressed columns by dimension yet; the program can be run on stock PyTorch (--engine pytorch).");
   std::array<bool, 2> gone{};
   for (const int64_t d : dims) gone[static_cast<size_t>(wrap_dimension(d, 2))] = true;
+  if (gone[1] && !gone[0]) return sums_of_rows(t);
   const Tensor in = made_contiguous(sparse_of(t).values);
   const int64_t rows = self.size(0), columns = self.size(1), nnz = in.size(0);
   std::vector<int64_t> row(static_cast<size_t>(nnz));
@@ -233,13 +291,16 @@ Tensor& sampled_addmm_out(const Tensor& self, const Tensor& mat1, const Tensor& 
   const auto product_sizes = [&] { return std::to_string(mat1.size(-2)) + "x" + std::to_string(mat1.size(-1)) + " and " + std::to_string(mat2.size(-2)) + "x" + std::to_string(mat2.size(-1)); };
   if (layout_of(self) != Layout::SparseCsr) throw Error("sampled_addmm: Expected self to be a sparse CSR tensor");
   if (mat1.impl().sparse || mat2.impl().sparse) throw Error(std::string("sampled_addmm: Expected mat1 and mat2 to have strided layout"));
+  const bool elsewhere = !out.is_same(self);
+  if (elsewhere) {
+    ops::dense_dim::call(self);
+    ops::dense_dim::call(out);
+  }
   if (mat1.dim() < 2 || mat2.dim() < 2) throw Error("sampled_addmm: Expected mat1 and mat2 to be matrices");
   if (mat1.size(-1) != mat2.size(-2)) throw Error("sampled_addmm: mat1 and mat2 shapes cannot be multiplied (" + product_sizes() + ")");
   if (self.size(-2) != mat1.size(-2)) throw Error("sampled_addmm: self.shape[-2] must match mat1.shape[-2]");
   if (self.size(-1) != mat2.size(-1)) throw Error("sampled_addmm: self.shape[-1] must match mat2.shape[-1]");
-  if (!out.is_same(self)) {
-    ops::dense_dim::call(self);
-    ops::dense_dim::call(out);
+  if (elsewhere) {
     const int64_t nnz = ops::_nnz::call(self);
     SparseParts& p = sparse_of(out);
     ops::resize_::call(p.compressed, SizeVector{self.size(0) + 1});
@@ -252,7 +313,7 @@ Tensor& sampled_addmm_out(const Tensor& self, const Tensor& mat1, const Tensor& 
   }
   if (mat1.numel() == 0 || mat2.numel() == 0) return ops::mul__Scalar::call(out, beta);
   ops::_nnz::call(self);
-  const Tensor right = ops::contiguous::call(ops::transpose_int::call(mat2, -1, -2));
+  const Tensor right = made_contiguous(ops::transpose_int::call(mat2, -1, -2));
   compressed_of(out);
   const int64_t nnz = ops::_nnz::call(out);
   const auto flat = [](const Tensor& t) { return ops::reshape::call(t, SizeVector{-1, t.size(-1)}); };

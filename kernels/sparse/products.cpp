@@ -1,4 +1,9 @@
 // Products of tensors of coordinates with dense matrices and with each other.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+
 #include "core/dispatch/error.h"
 #include "kernels/cpu/elementwise.h"
 #include "kernels/cpu/rows.h"
@@ -44,8 +49,10 @@ Tensor& addmm_into(Tensor& r, const Tensor& t, const Tensor& sparse, const Tenso
     return r;
   }
   const Tensor indices = ops::_indices::call(sparse), values = ops::_values::call(sparse);
-  if (beta.value.to_double() == 0) ops::zero_::call(r);
-  else if (beta.value.to_double() != 1) ops::mul_out::call(t, wrapped(beta), r);
+  const bool whole = !is_floating(values.dtype()) && !is_complex(values.dtype());  // then so is the number
+  const double by = whole ? std::trunc(beta.value.to_double()) : beta.value.to_double();
+  if (by == 0) ops::zero_::call(r);
+  else if (by != 1) ops::mul_out::call(t, wrapped(beta), r);
   else if (!r.is_same(t)) ops::copy_::call(r, t);
   if (values.dtype() != dense.dtype()) {
     throw Error(std::string("expected scalar type ") + to_string(values.dtype()) + " but found " + to_string(dense.dtype()));
@@ -133,15 +140,58 @@ Tensor mv_sparse(const Tensor& self, const Tensor& vec) {
 
 // By rows, in the order of the left factor; the result is coalesced.
 Tensor sparse_sparse_matmul(const Tensor& self, const Tensor& other) {
+  ops::dense_dim::call(self);
+  ops::dense_dim::call(other);
   if (self.size(1) != other.size(0)) {
     throw Error("mat1 and mat2 shapes cannot be multiplied (" + std::to_string(self.size(0)) + "x" + std::to_string(self.size(1)) + " and " + std::to_string(other.size(0)) + "x" +
                 std::to_string(other.size(1)) + ")");
   }
-  const Tensor dense = ops::to_dense::call(other);
-  Tensor out = ops::zeros::call(SizeVector{self.size(0), other.size(1)}, self.dtype(), Layout::Strided, self.device());
-  const Tensor a = ops::coalesce::call(self), indices = sparse_of(a).indices, values = sparse_of(a).values;
-  with_any_type(self.dtype(), "sparse_matmul", [&]<class T>(T) { add_products<T>(out, indices, values, dense, Math<T>(1)); });
-  return ops::to_sparse::call(out);
+  Tensor out = ops::empty_memory_format::call(self.sizes(), self.dtype(), Layout::Sparse, self.device(), {}, MemoryFormat::Contiguous);
+  const SizeVector size{self.size(0), other.size(1)};
+  const int64_t sparse_dim = ops::sparse_dim::call(self);
+  ops::sparse_resize_and_clear_::call(out, size, sparse_dim, 0);
+  const Tensor right = ops::coalesce::call(other), left = ops::coalesce::call(self);
+  const Tensor a = ops::to_sparse_csr::call(left), b = ops::to_sparse_csr::call(right);
+  const auto parts = [](const Tensor& t) {
+    for (int i = 0; i < 2; ++i) ops::crow_indices::call(t);
+    for (int i = 0; i < 2; ++i) ops::col_indices::call(t);
+    for (int i = 0; i < 2; ++i) ops::values::call(t);
+    const SparseParts& p = sparse_of(t);
+    return std::array<Tensor, 3>{made_contiguous(p.compressed), made_contiguous(p.indices), made_contiguous(p.values)};
+  };
+  const auto [a_begins, a_columns, a_values] = parts(a);
+  const auto [b_begins, b_columns, b_values] = parts(b);
+  ops::_indices::call(out);
+  ops::_values::call(out);
+  ops::empty_memory_format::call(SizeVector{size[0] + 1}, ScalarType::Long);
+  with_any_type(self.dtype(), "sparse_matmul", [&]<class T>(T) {
+    std::map<int64_t, Math<T>> row;
+    std::vector<int64_t> rows, columns;
+    std::vector<Math<T>> sums;
+    for (int64_t r = 0; r < size[0]; ++r) {
+      row.clear();
+      for (int64_t i = index_at(a_begins, r); i < index_at(a_begins, r + 1); ++i) {
+        const int64_t k = index_at(a_columns, i);
+        for (int64_t j = index_at(b_begins, k); j < index_at(b_begins, k + 1); ++j) {
+          Math<T>& sum = row[index_at(b_columns, j)];
+          sum = static_cast<Math<T>>(sum + static_cast<Math<T>>(a_values.template data_as<T>()[i]) * static_cast<Math<T>>(b_values.template data_as<T>()[j]));
+        }
+      }
+      for (const auto& [column, sum] : row) {
+        rows.push_back(r);
+        columns.push_back(column);
+        sums.push_back(sum);
+      }
+    }
+    const auto n = static_cast<int64_t>(sums.size());
+    const Tensor indices = core::empty(SizeVector{2, n}, ScalarType::Long), values = core::empty(SizeVector{n}, self.dtype());
+    std::ranges::copy(rows, indices.data_as<int64_t>());
+    std::ranges::copy(columns, indices.data_as<int64_t>() + n);
+    for (int64_t i = 0; i < n; ++i) values.template data_as<T>()[i] = static_cast<T>(sums[static_cast<size_t>(i)]);
+    set_parts(out, indices, values);
+  });
+  for (int64_t d = 0; d < 2; ++d) ops::select_int::call(sparse_of(out).indices, 0, d);
+  return ops::_coalesced_::call(out, true);
 }
 
 }  // namespace peel::kernels

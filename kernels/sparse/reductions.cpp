@@ -178,25 +178,37 @@ std::vector<std::vector<int64_t>> pools(const Tensor& indices, Sizes sizes, int6
   return out;
 }
 
+// The result, still without values: its indices are copied later.
+struct Emptied {
+  Tensor out, values, indices;
+};
+void take_indices(const Emptied& e, const Tensor& indices) {
+  Tensor to = e.indices;
+  ops::resize_as_::call(to, indices);
+  ops::copy_::call(to, indices);
+  sparse_of(e.out).coalesced = true;
+}
+void as_rows(const Tensor& values) {
+  const int64_t n = values.size(0);
+  ops::view::call(values, SizeVector{n, n ? values.numel() / n : 0});
+}
+
 Tensor softmax_coo(const Tensor& input_, int64_t dim_, bool log) {
-  const int64_t dim = wrap_dimension(dim_, input_.dim());
   const Tensor input = ops::coalesce::call(input_);
-  Tensor out = empty_like_sparse(input, {}, {}, {}, {}, {});
-  const int64_t sparse_dim = ops::sparse_dim::call(input);
-  const Tensor indices = ops::_indices::call(input), values = made_contiguous(ops::_values::call(input));
-  Tensor out_values = ops::_values::call(out), out_indices = ops::_indices::call(out);
-  ops::resize_as_::call(out_values, values);
-  ops::resize_as_::call(out_indices, indices);
-  ops::copy_::call(out_indices, indices);
-  sparse_of(out).coalesced = true;
+  const Tensor out = empty_like_sparse(input, {}, {}, {}, {}, {});
+  const int64_t dim = wrap_dimension(dim_, input_.dim()), sparse_dim = ops::sparse_dim::call(input);
+  const Tensor indices = made_contiguous(ops::_indices::call(input)), values = made_contiguous(ops::_values::call(input));
+  Emptied e{out, ops::_values::call(out), ops::_indices::call(out)};
+  ops::resize_as_::call(e.values, values);
+  take_indices(e, indices);
   if (dim >= sparse_dim) {
-    const Tensor by_values = log ? ops::_log_softmax::call(values, dim - sparse_dim + 1, false) : ops::_softmax::call(values, dim - sparse_dim + 1, false);
-    ops::copy_::call(out_values, by_values);
+    const int64_t along = dim - sparse_dim + 1;
+    ops::set__source_Tensor::call(e.values, log ? _log_softmax(values, along, false) : _softmax(values, along, false));
     return out;
   }
   const int64_t nnz = values.size(0), block = nnz ? values.numel() / nnz : 0;
-  ops::view::call(values, SizeVector{nnz, block});
-  ops::view::call(out_values, SizeVector{nnz, block});
+  as_rows(values);
+  as_rows(e.values);
   with_floating(values.dtype(), "softmax", [&]<class T>(T) {
     for (const auto& pool : pools(indices, input.sizes(), dim)) {
       for (int64_t k = 0; k < block; ++k) {
@@ -204,45 +216,87 @@ Tensor softmax_coo(const Tensor& input_, int64_t dim_, bool log) {
         Math<T> largest = at(pool[0]), sum = 0;
         for (const int64_t i : pool) largest = std::max(largest, at(i));
         for (const int64_t i : pool) sum += std::exp(at(i) - largest);
-        for (const int64_t i : pool) out_values.data_as<T>()[i * block + k] = static_cast<T>(log ? at(i) - largest - std::log(sum) : std::exp(at(i) - largest) / sum);
+        for (const int64_t i : pool) e.values.data_as<T>()[i * block + k] = static_cast<T>(log ? at(i) - largest - std::log(sum) : std::exp(at(i) - largest) / sum);
       }
     }
   });
+  return out;
+}
+
+// The place of each of `wanted`'s coordinates among those of `t`; -1 where it isn't there.
+std::vector<int64_t> places_in(const Tensor& t, const Tensor& wanted, Sizes sizes) {
+  const auto flat = [&](const Tensor& indices, int64_t i) {
+    int64_t at = 0;
+    for (int64_t d = 0; d < indices.size(0); ++d) at = at * sizes[static_cast<size_t>(d)] + indices.data_as<int64_t>()[d * indices.strides()[0] + i * indices.strides()[1]];
+    return at;
+  };
+  std::map<int64_t, int64_t> places;
+  for (int64_t i = 0; i < t.size(1); ++i) places[flat(t, i)] = i;
+  std::vector<int64_t> out;
+  for (int64_t i = 0; i < wanted.size(1); ++i) {
+    const auto found = places.find(flat(wanted, i));
+    out.push_back(found == places.end() ? -1 : found->second);
+  }
   return out;
 }
 
 Tensor softmax_backward_coo(const Tensor& grad_, const Tensor& output_, int64_t dim_, bool log) {
   const int64_t dim = wrap_dimension(dim_, output_.dim());
   const Tensor grad = ops::coalesce::call(grad_), output = ops::coalesce::call(output_);
-  Tensor out = ops::clone::call(output);
-  const SparseParts &g = sparse_of(grad), &o = sparse_of(output);
-  const Tensor g_flat = flattened_indices(g.indices, grad.sizes()), o_flat = flattened_indices(o.indices, output.sizes());
-  const Tensor g_values = made_contiguous(g.values), o_values = made_contiguous(o.values), out_values = sparse_of(out).values;
-  std::map<int64_t, int64_t> places;
-  for (int64_t i = 0; i < g_flat.numel(); ++i) places[g_flat.data_as<int64_t>()[i]] = i;
+  const Tensor out = empty_like_sparse(output, {}, {}, {}, {}, {});
+  const int64_t sparse_dim = ops::sparse_dim::call(output);
+  ops::sparse_dim::call(grad);
+  ops::sparse_dim::call(grad);
+  const Tensor o_indices = made_contiguous(ops::_indices::call(output)), o_values = made_contiguous(ops::_values::call(output));
+  const Tensor g_indices = made_contiguous(ops::_indices::call(grad)), g_values = made_contiguous(ops::_values::call(grad));
+  Emptied e{out, ops::_values::call(out), ops::_indices::call(out)};
+  ops::resize_as_::call(e.values, o_values);
+  ops::zero_::call(e.values);
+  take_indices(e, o_indices);
+  const std::vector<int64_t> place = places_in(g_indices, o_indices, output.sizes());
   const int64_t nnz = o_values.size(0), block = nnz ? o_values.numel() / nnz : 0;
-  if (dim >= o.sparse_dim) throw NotImplemented("The embedded engine has no gradient of a sparse softmax over a dense dimension yet; the program can be run on stock PyTorch (--engine pytorch).");
+  if (dim >= sparse_dim) {
+    const Tensor at_output = core::empty(o_values.sizes(), g_values.dtype());
+    const size_t bytes = static_cast<size_t>(block) * element_size(g_values.dtype());
+    for (int64_t i = 0; i < nnz; ++i) {
+      char* to = static_cast<char*>(at_output.data()) + static_cast<size_t>(i) * bytes;
+      const int64_t from = place[static_cast<size_t>(i)];
+      if (from < 0) std::fill_n(to, bytes, char{});
+      else std::copy_n(static_cast<const char*>(g_values.data()) + static_cast<size_t>(from) * bytes, bytes, to);
+    }
+    const int64_t along = dim - sparse_dim + 1;
+    ops::set__source_Tensor::call(e.values, log ? _log_softmax_backward_data(at_output, o_values, along, o_values.dtype())
+                                                : _softmax_backward_data(at_output, o_values, along, o_values.dtype()));
+    return out;
+  }
+  as_rows(e.values);
+  as_rows(o_values);
+  as_rows(g_values);
   with_floating(o_values.dtype(), "softmax_backward", [&]<class T>(T) {
-    for (const auto& pool : pools(o.indices, output.sizes(), dim)) {
+    for (const auto& pool : pools(o_indices, output.sizes(), dim)) {
       for (int64_t k = 0; k < block; ++k) {
         const auto of_grad = [&](int64_t i) {
-          const auto at = places.find(o_flat.data_as<int64_t>()[i]);
-          return at == places.end() ? Math<T>(0) : static_cast<Math<T>>(g_values.data_as<T>()[at->second * block + k]);
+          const int64_t at = place[static_cast<size_t>(i)];
+          return at < 0 ? Math<T>(0) : static_cast<Math<T>>(g_values.data_as<T>()[at * block + k]);
         };
         const auto of_output = [&](int64_t i) { return static_cast<Math<T>>(o_values.data_as<T>()[i * block + k]); };
         Math<T> sum = 0;
         for (const int64_t i : pool) sum += log ? of_grad(i) : of_grad(i) * of_output(i);
-        for (const int64_t i : pool) out_values.data_as<T>()[i * block + k] = static_cast<T>(log ? of_grad(i) - std::exp(of_output(i)) * sum : of_output(i) * (of_grad(i) - sum));
+        for (const int64_t i : pool) e.values.data_as<T>()[i * block + k] = static_cast<T>(log ? of_grad(i) - std::exp(of_output(i)) * sum : of_output(i) * (of_grad(i) - sum));
       }
     }
   });
   return out;
 }
 
+Tensor in_type(const Tensor& self, Type dtype) {
+  return dtype ? ops::to_dtype_layout::call(self, *dtype, layout_of(self), self.device(), {}, false, false, {}) : self;
+}
+
 }  // namespace
 
-Tensor _sparse_softmax_int(const Tensor& self, int64_t dim, Type dtype) { return ops::_sparse_softmax::call(dtype ? ops::to_dtype::call(self, *dtype) : self, dim, false); }
-Tensor _sparse_log_softmax_int(const Tensor& self, int64_t dim, Type dtype) { return ops::_sparse_log_softmax::call(dtype ? ops::to_dtype::call(self, *dtype) : self, dim, false); }
+Tensor _sparse_softmax_int(const Tensor& self, int64_t dim, Type dtype) { return ops::_sparse_softmax::call(in_type(self, dtype), dim, false); }
+Tensor _sparse_log_softmax_int(const Tensor& self, int64_t dim, Type dtype) { return ops::_sparse_log_softmax::call(in_type(self, dtype), dim, false); }
 Tensor softmax_sparse(const Tensor& self, int64_t dim, bool) { return softmax_coo(self, dim, false); }
 Tensor log_softmax_sparse(const Tensor& self, int64_t dim, bool) { return softmax_coo(self, dim, true); }
 Tensor softmax_backward_sparse(const Tensor& grad, const Tensor& output, int64_t dim, const Tensor&) { return softmax_backward_coo(grad, output, dim, false); }

@@ -18,9 +18,12 @@ void set_sizes(const Tensor& t, SizeVector sizes) {
 // Of tensors that are joined: all of coordinates, of the same sizes but for one.
 void require_alike(const Tensor& t, const Tensor& first, int64_t dim, int64_t place) {
   if (!is_coo(t)) throw Error("Concatenating sparse tensors, but a dense tensor was found at position " + std::to_string(place) + ".");
-  const int64_t sparse_dim = ops::sparse_dim::call(t), dense_dim = ops::dense_dim::call(t);
-  bool fits = t.dim() == first.dim() && sparse_dim == sparse_of(first).sparse_dim && dense_dim == sparse_of(first).dense_dim;
+  bool fits = t.dim() == first.dim();
   for (int64_t d = 0; fits && d < t.dim(); ++d) fits = d == dim || t.size(d) == first.size(d);
+  if (fits) {
+    const int64_t sparse_dim = ops::sparse_dim::call(t), dense_dim = ops::dense_dim::call(t);
+    fits = sparse_dim == sparse_of(first).sparse_dim && dense_dim == sparse_of(first).dense_dim;
+  }
   if (fits) return;
   throw Error("All tensors must have the same shape: " + to_text(first.sizes()) + " (except in the concatenating dimension), but found shape: " + to_text(t.sizes()) + " at position " +
               std::to_string(place) + ".");
@@ -76,7 +79,12 @@ Tensor index_select_sparse(const Tensor& self, int64_t dim_, const Tensor& index
   const Tensor indices = ops::_indices::call(self), values = ops::_values::call(self);
   SizeVector sizes(self.sizes().begin(), self.sizes().end());
   sizes[static_cast<size_t>(dim)] = index.size(0);
-  if (dim >= sparse_dim) return with_dims(sparse_dim, dense_dim, sizes, indices, ops::index_select::call(values, dim - sparse_dim + 1, index));
+  if (dim >= sparse_dim) {
+    const int64_t along = dim - sparse_dim + 1;
+    SizeVector one(values.sizes().size(), 1), all(values.sizes().begin(), values.sizes().end());
+    one[static_cast<size_t>(along)] = all[static_cast<size_t>(along)] = index.size(0);
+    return with_dims(sparse_dim, dense_dim, sizes, indices, ops::gather::call(values, along, ops::expand::call(ops::view::call(index, one), all)));
+  }
   const Tensor wanted = ops::empty_like::call(index.is_contiguous() ? index : ops::contiguous::call(index), ScalarType::Long);
   copy_elements(wanted, index);
   std::vector<std::vector<int64_t>> places(static_cast<size_t>(size));  // where each element of the index stands
@@ -130,7 +138,25 @@ Tensor select_sparse(const Tensor& self, int64_t dim, int64_t index) {
   return with_dims(sparse_dim - 1, dense_dim, sizes, new_indices, new_values);
 }
 
-Tensor narrow_copy_dense(const Tensor& self, int64_t dim, int64_t start, int64_t length) { return ops::clone::call(ops::narrow::call(self, dim, start, length), MemoryFormat::Contiguous); }
+Tensor narrow_copy_dense(const Tensor& self, int64_t dim_, int64_t start_, int64_t length) {
+  const Tensor out = ops::empty_memory_format::call(SizeVector{0}, self.dtype(), Layout::Strided, self.device());
+  if (self.dim() == 0) throw Error("narrow() cannot be applied to a 0-dim tensor.");
+  if (length < 0) throw Error("narrow(): length must be non-negative.");
+  const int64_t dim = wrap_dimension(dim_, self.dim()), size = self.size(dim);
+  const int64_t start = start_ == size ? start_ : start_ < 0 ? start_ + size : start_;
+  if (start < 0 || start > size - length) throw Error("start (" + std::to_string(start) + ") + length (" + std::to_string(length) + ") exceeds dimension size (" + std::to_string(size) + ").");
+  SizeVector sizes(self.sizes().begin(), self.sizes().end());
+  sizes[static_cast<size_t>(dim)] = length;
+  const Tensor from = self.is_contiguous() ? self : ops::contiguous::call(self);
+  reshape_out(out, sizes);
+  const int64_t outer = element_count(Sizes(sizes).first(static_cast<size_t>(dim)));
+  const size_t inner = static_cast<size_t>(element_count(Sizes(sizes).subspan(static_cast<size_t>(dim) + 1))) * element_size(self.dtype());
+  const size_t run = static_cast<size_t>(length) * inner, row = static_cast<size_t>(size) * inner;
+  for (int64_t i = 0; i < outer; ++i) {
+    std::copy_n(static_cast<const char*>(from.data()) + static_cast<size_t>(i) * row + static_cast<size_t>(start) * inner, run, static_cast<char*>(out.data()) + static_cast<size_t>(i) * run);
+  }
+  return out;
+}
 Tensor narrow_copy_sparse(const Tensor& self, int64_t dim, int64_t start, int64_t length) {
   if (self.dim() == 0) throw Error("narrow() cannot be applied to a 0-dim tensor.");
   if (length < 0) throw Error("narrow(): length must be non-negative.");
@@ -198,11 +224,11 @@ Tensor cat_of_values(std::span<const Tensor> tensors, int64_t dim, SizeVector si
   int64_t total = 0, before = 0;
   for (const Tensor& t : tensors) total += t.size(dim);
   std::vector<Tensor> values, indices;
+  ops::_values::call(tensors[0]);
+  for (const Tensor& t : tensors) ops::_values::call(t);
   for (const Tensor& t : tensors) {
     require_alike(t, tensors[0], dim, &t - tensors.data());
-    for (int i = 0; i < 3; ++i) ops::_values::call(t);
-  }
-  for (const Tensor& t : tensors) {
+    for (int i = 0; i < 2; ++i) ops::_values::call(t);
     const auto zeros = [&](int64_t n) {
       for (int i = 0; i < 3; ++i) ops::_values::call(t);
       const Tensor own = ops::_values::call(t);
@@ -251,6 +277,18 @@ Tensor cat_sparse(std::span<const Tensor> tensors, int64_t dim_) {
   return with_dims(sparse_dim, dense_dim, sizes, all, all_values);
 }
 
+Tensor zeros_like_compressed(const Tensor& self, std::optional<ScalarType> dtype) {
+  ops::dense_dim::call(self);
+  const ScalarType index_type = compressed_of(self).dtype();
+  const auto part = [&](int64_t n, ScalarType type) { return ops::empty_memory_format::call(SizeVector{n}, type, Layout::Strided, self.device(), false); };
+  const Tensor compressed = part(self.size(by_rows(layout_of(self)) ? 0 : 1) + 1, index_type), plain = part(0, index_type);
+  const Tensor values = part(0, dtype.value_or(self.dtype()));
+  const Tensor out = made_of_lines(layout_of(self), compressed, plain, values, self.sizes());
+  plain_of(out);
+  Tensor begins = compressed_of(out);
+  ops::zero_::call(begins);
+  return out;
+}
 Tensor zeros_like_sparse(const Tensor& self, std::optional<ScalarType> dtype) {
   Tensor out = ops::empty_memory_format::call(SizeVector{0}, dtype.value_or(self.dtype()), Layout::Sparse, self.device());
   const int64_t dense_dim = ops::dense_dim::call(self), sparse_dim = ops::sparse_dim::call(self);

@@ -53,7 +53,7 @@ def shapes():
     for size in ("2, -1, 3, 1", "2, -1, 1, 3", "-1, 3", "3, -1, 3", "2, -1, 4"):
         yield one("y = n.view(%s)" % size, "y = view n [%s]" % size.replace(" ", ""))
         yield one("y = n.reshape(%s)" % size, "y = reshape n [%s]" % size.replace(" ", ""))
-    yield one("y = torch.empty_like(n) * 0", "e = empty_like n; k = number 0; y = mul.Tensor e k")
+    yield one("y = torch.empty_like(n) * 0", "push factory; e = empty_like n None None None False; pop; k = number 0; y = mul.Tensor e k")
     yield one("y = n.to(torch.float64)\nz = n.to(torch.float32)", "y = to.dtype n dtype:float64; z = to.dtype n dtype:float32")
     yield one("m = n.clone()\nm.zero_()\nn.copy_(m)\nn.fill_(2)", "m = clone n; m = zero_ m; n = copy_ n m; n = fill_.Scalar n 2")
     yield one("y = n.detach()", "y = detach n")

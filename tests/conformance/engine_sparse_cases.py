@@ -8,7 +8,16 @@ H = ((3, 4, 2), F, False, "coo:1")                               # hybrid: one s
 C = ((3, 4), F, False, "csc")
 X, Y = ((4, 2), F, True, "small"), ((3, 4), F, True, "small")
 PLAIN = ((3, 4), F, False, "dense")
-KNOWN = {}
+# Not equal yet: words of the call -> in what, and why.
+KNOWN = {
+    "y = x.select(0, 1)\nd = y": ("hops errors", "select_backward has no kernel for a sparse gradient in stock"),
+    "y = x / ": ("hops errors", "division of compressed rows is refused by a kernel in stock"),
+    "x /= 2 [coo]": ("hops", "an integer divided in place is refused before it is converted in stock"),
+    "y = torch.log1p(x)\nd": ("hops values errors", "the gradient of log1p of a sparse tensor"),
+    "y = torch.sgn(x)\nd": ("hops values errors", "the gradient of sgn of a sparse tensor"),
+    "y = x.sparse_mask(m)\nd": ("hops", "the gradient of sparse_mask is no projection yet"),
+    "y = torch.sparse.mm(s, z)\nd": ("hops values errors", "the gradient of a product of two sparse tensors"),
+}
 # Functions that leave 0 at 0.
 ONE = ("abs", "sqrt", "sin", "tan", "asin", "atan", "sinh", "tanh", "expm1", "log1p", "erf", "ceil", "floor", "round", "trunc", "sign", "relu", "neg", "asinh", "atanh", "deg2rad",
        "rad2deg", "erfinv", "frac", "sgn")
@@ -170,7 +179,7 @@ def lines():
     push = "push factory; i = arange 3; pop; "
     for shape in ("4, 4", "3, 3"):
         yield {"d": d}, "i = torch.arange(3)\ny = torch.sparse.spdiags(d, i, (%s))" % shape, push + "y = _spdiags d i [%s]" % shape.replace(" ", "")
-    yield {"d": d}, "i = torch.arange(3) * 0\ny = torch.sparse.spdiags(d, i, (3, 3))", push + "n = number 0; z = mul.Tensor i n; y = _spdiags d z [3,3]"
+    yield {"d": d}, "i = torch.arange(3) * 0\ny = torch.sparse.spdiags(d, i, (3, 3))", push + "n = number 0; i = mul.Tensor i n; y = _spdiags d i [3,3]"
     for size in ("1,2", "3,4", "2,2"):
         yield {"a": PLAIN}, "y = a.to_sparse_bsr((%s)).to_dense()" % size, "z = to_sparse_bsr a [%s]; y = to_dense z" % size
 

@@ -8,8 +8,9 @@ namespace peel::core {
 
 void HopLog::begin(Hop& h) {
   const bool call = h.kind == HopKind::kCall || h.kind == HopKind::kCallBoxed;
+  const bool lacking = !h.kernel->function.valid();
   const LocalKeys local = local_keys();
-  lines_.push_back(std::to_string(open_.size()) + '\t' + h.op->name().text() + '\t' + (call ? "call" : "redispatch") + '\t' + to_string(h.key()) + '\t' +
+  lines_.push_back(std::to_string(open_.size()) + '\t' + h.op->name().text() + '\t' + (lacking ? "missing_kernel" : call ? "call" : "redispatch") + '\t' + to_string(h.key()) + '\t' +
                    std::to_string(h.set.raw()) + '\t' + (call ? std::to_string(h.arguments.raw()) : "-") + '\t' + std::to_string(local.included.raw()) +
                    '\t' + std::to_string(local.excluded.raw()) + '\t' + std::to_string(grad_state.grad_mode) + '\t' +
                    std::to_string(grad_state.inference_mode));
