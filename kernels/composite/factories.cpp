@@ -9,6 +9,12 @@ namespace peel::kernels {
 
 namespace {
 
+// Whether the tensor lies as the format says, as far as `to` cares: whatever isn't channels last counts as contiguous.
+bool lies_in(const Tensor& t, Format format) {
+  const MemoryFormat f = format.value_or(MemoryFormat::Preserve);
+  const bool last = !t.is_contiguous() && t.dim() == 4 && is_contiguous(t.sizes(), t.strides(), MemoryFormat::ChannelsLast);
+  return f == MemoryFormat::Preserve || (f == MemoryFormat::Contiguous && !last) || (f == MemoryFormat::ChannelsLast && last);
+}
 bool dense(const Tensor& t) { return is_non_overlapping_and_dense(t.sizes(), t.strides()); }
 
 }  // namespace
@@ -42,6 +48,30 @@ Tensor& randint_low_out(int64_t low, int64_t high, Sizes size, Tensor& out) {
   return ops::random__from::call(out, low, high);
 }
 Tensor& randint_out(int64_t high, Sizes size, Tensor& out) { return randint_low_out(0, high, size, out); }
+
+Tensor empty_permuted(Sizes size, Sizes physical_layout, Type dtype, LayoutArgument layout, DeviceArgument device, Flag pin) {
+  const int64_t rank = static_cast<int64_t>(size.size());
+  if (physical_layout.size() != size.size()) {
+    throw Error("Number of dimensions in size does not match the length of the physical_layout; i.e. len(size) = " + std::to_string(rank) +
+                " is not equal to len(physical_layout) = " + std::to_string(physical_layout.size()));
+  }
+  SizeVector in_memory(size.size());
+  std::vector<bool> seen(size.size());
+  for (size_t i = 0; i < size.size(); ++i) {
+    const int64_t d = physical_layout[i];
+    if (d < 0 || d >= rank) {
+      throw Error("Dimension out of range (expected to be between 0 and " + std::to_string(rank - 1) + ", but got " + std::to_string(d) + " at index " + std::to_string(i) +
+                  ").  NB: negative dims not currently supported; file an issue if you want it.");
+    }
+    if (seen[d]) throw Error("Duplicate dim not allowed");
+    seen[d] = true;
+    in_memory[i] = size[d];
+  }
+  const Tensor packed = ops::empty_memory_format::call(in_memory, dtype, layout, device, pin);
+  SizeVector strides(size.size());
+  for (size_t i = 0; i < size.size(); ++i) strides[physical_layout[i]] = packed.strides()[i];
+  return ops::as_strided::call(packed, size, strides);
+}
 
 Tensor empty_like(const Tensor& self, Type dtype, LayoutArgument layout, DeviceArgument device, Flag pin, Format format) {
   const ScalarType t = dtype.value_or(self.dtype());
@@ -91,12 +121,12 @@ Tensor _to_copy(const Tensor& self, Type dtype, LayoutArgument, DeviceArgument d
   return ops::copy_::call(out, self, non_blocking);
 }
 Tensor to_dtype(const Tensor& self, ScalarType dtype, bool non_blocking, bool copy, Format format) {
-  if (self.dtype() == dtype && !copy && format.value_or(MemoryFormat::Preserve) == MemoryFormat::Preserve) return self;
+  if (self.dtype() == dtype && !copy && lies_in(self, format)) return self;
   return ops::_to_copy::call(self, dtype, {}, {}, {}, non_blocking, format);
 }
 Tensor to_dtype_layout(const Tensor& self, Type dtype, LayoutArgument, DeviceArgument device, Flag, bool non_blocking, bool copy, Format format) {
   const bool same = dtype.value_or(self.dtype()) == self.dtype() && device.value_or(self.device()) == self.device();
-  if (same && !copy && format.value_or(MemoryFormat::Preserve) == MemoryFormat::Preserve) return self;
+  if (same && !copy && lies_in(self, format)) return self;
   return ops::_to_copy::call(self, dtype, {}, device, {}, non_blocking, format);
 }
 bool _has_compatible_shallow_copy_type(const Tensor& self, const Tensor& from) {
