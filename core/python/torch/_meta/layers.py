@@ -46,7 +46,7 @@ def _normalized(a, dims, eps):
 @kernel("native_layer_norm")
 def native_layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5):  # noqa: A002
     shape = list(normalized_shape)
-    check(len(shape) >= 1, lambda: "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, but got normalized_shape = %s" % normalized_shape)
+    check(len(shape) >= 1, lambda: "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, but got normalized_shape = %s" % str(normalized_shape))
     for name, t in (("weight", weight), ("bias", bias)):
         check(t is None or list(t.shape) == shape, lambda: "Expected %s to be of same shape as normalized_shape, but got %s of shape %s and normalized_shape = %s" % (name, name, t.shape, normalized_shape))
     axis = input.dim() - len(shape)
@@ -169,7 +169,7 @@ def pooled_shape(name, t, kernel_size, stride, padding, dilation, ceil):
     h, w = _pooled(height, kh, ph, sh, dh, ceil), _pooled(width, kw, pw, sw, dw, ceil)
     check(kw > 0 and kh > 0, lambda: "kernel size should be greater than zero, but got kH: %d, kW: %d" % (kh, kw))
     check(sw > 0 and sh > 0, lambda: "stride should be greater than zero, but got dH: %d, dW: %d" % (sh, sw))
-    check(t.dim() in (3, 4) and all(t.shape[t.dim() - 3:]), lambda: "Expected 3D or 4D (batch mode) tensor with optional 0 dim batch size for input, but got: %s" % t.shape)
+    check(t.dim() in (3, 4) and all(t.shape[t.dim() - 3:]), lambda: "Expected 3D or 4D (batch mode) tensor with optional 0 dim batch size for input, but got: %s" % str(t.shape))
     check(kw // 2 >= pw and kh // 2 >= ph, lambda: "pad should be smaller than or equal to half of kernel size, but got padW = %d, padH = %d, kW = %d, kH = %d" % (pw, ph, kw, kh))
     check(w >= 1 and h >= 1, lambda: "Given input size: (%dx%dx%d). Calculated output size: (%dx%dx%d). Output size is too small" % (planes, height, width, planes, h, w))
     return [*t.shape[:-2], h, w]
@@ -191,7 +191,7 @@ def avg_pool2d(self, kernel_size, stride=(), padding=(0,), ceil_mode=False, coun
 
 @kernel("_adaptive_avg_pool2d")
 def adaptive_avg_pool2d(self, output_size):
-    check(self.dim() in (3, 4), lambda: "Expected 3D or 4D tensor, but got %s" % self.shape)
+    check(self.dim() in (3, 4), lambda: "Expected 3D or 4D tensor, but got %s" % str(self.shape))
     return torch.empty([*self.shape[:-2], *output_size], dtype=self.dtype, device=self.device, memory_format=memory_format_of(self))
 
 

@@ -95,7 +95,7 @@ def stack(tensors, dim=0):
         return torch.cat([t.unsqueeze(dim) for t in tensors], dim)
     first = tensors[0].shape
     for t in tensors:
-        check(t.shape == first, lambda: "stack expects each tensor to be equal size, but got %s at entry 0 " % first)
+        check(t.shape == first, lambda: "stack expects each tensor to be equal size, but got %s at entry 0 " % str(first))
     return torch.cat(tensors, dim).view([*first[:dim], len(tensors), *first[dim:]])
 
 

@@ -4,7 +4,7 @@ import builtins
 import torch
 
 from ..library import Library
-from .._ops import overload
+from .._ops import OpOverload
 from .rules import check, check_same, contiguous_strides, elementwise_strides, is_tensor, physical_layout, real_of
 
 _library = Library("prims", "DEF")
@@ -25,7 +25,7 @@ def _define(schema, kernel, select=False):
     name = schema.split("(")[0]
     _library.define(schema)
     _library.impl(name, kernel, "BackendSelect" if select else "Meta")
-    globals()[name] = overload("prims::" + name, "")
+    globals()[name] = OpOverload("prims::" + name, "")
 
 
 for _name in ("acos acosh asin asinh atan atanh bitwise_not ceil cos cosh digamma erf erfc erf_inv exp exp2 expm1 floor lgamma log log10 log1p log2 neg reciprocal round rsqrt sign "

@@ -4,7 +4,7 @@ import warnings
 
 from ..library import Library
 
-_kernels = {}
+kernels = {}
 _library = Library("aten", "IMPL", "Meta")
 
 
@@ -12,7 +12,7 @@ def kernel(*names):
     """Of these operators of `aten`, by name and overload."""
     def note(f):
         for name in names:
-            _kernels[name] = f
+            kernels[name] = f
         return f
     return note
 
@@ -38,6 +38,6 @@ def inplace(f, *names):
     kernel(*names)(run)
 
 
-def register():
-    for name, f in _kernels.items():
+def register(kernels):
+    for name, f in kernels.items():
         _library.m.impl("aten::" + name, "Meta", f, False)
