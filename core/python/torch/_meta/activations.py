@@ -2,7 +2,7 @@
 import torch
 
 from .registry import inplace, kernel
-from .rules import cast_for_math, check, fits, kind_of, promoted
+from .rules import cast_for_math, check, fits, kind_of, promoted, wrap_dim
 
 _SQRT2, _SQRT1_2, _2_SQRTPI = 1.41421356237309504880, 0.70710678118654752440, 1.12837916709551257390
 
@@ -122,12 +122,12 @@ def prelu(self, weight):
 
 
 @kernel("glu")
-@cast_for_math
-def glu(self, dim=-1):
-    dim = dim % self.dim()
-    check(self.shape[dim] % 2 == 0, lambda: "Halving dimension must be even, but dimension %d is size %d" % (dim, self.shape[dim]))
-    half = self.shape[dim] // 2
-    return self.narrow(dim, 0, half) * torch.sigmoid(self.narrow(dim, half, half))
+@promoted(("a",), "int_to_float")
+def glu(a, dim=-1):
+    dim = wrap_dim(dim, a.dim())
+    check(a.shape[dim] % 2 == 0, lambda: "Halving dimension must be even, but dimension %d is size %d" % (dim, a.shape[dim]))
+    kept, gate = torch.tensor_split(a, 2, dim)
+    return kept * torch.sigmoid(gate)
 
 
 for _f, _name in ((leaky_relu, "leaky_relu_"), (elu, "elu_"), (celu, "celu_"), (mish, "mish_"), (hardtanh, "hardtanh_"), (threshold, "threshold_"),
@@ -152,6 +152,17 @@ def sigmoid_backward(grad_output, output):
 @cast_for_math
 def tanh_backward(grad_output, output):
     return grad_output * (1 - output * output).conj_physical()
+
+
+@kernel("glu_backward")
+@cast_for_math
+def glu_backward(grad_output, self, dim):
+    dim = wrap_dim(dim, self.dim())
+    half = self.shape[dim] // 2
+    kept, gate = self.narrow(dim, 0, half), self.narrow(dim, half, half)
+    s = torch.sigmoid(gate)
+    of_gate = (1.0 - s) * s * kept * grad_output
+    return torch.cat([s * grad_output, of_gate], dim=dim)
 
 
 @kernel("gelu_backward")

@@ -91,18 +91,31 @@ def _binary(names, prim, kind="default", scalars=True, inplaces=()):
     return run
 
 
+_by_name = {}
 for _name in "eq ne ge gt le lt".split():
-    _binary((_name + ".Tensor", _name + ".Scalar"), _name, "bool", inplaces=(_name + "_.Tensor", _name + "_.Scalar"))
+    _by_name[_name] = _binary((_name + ".Tensor", _name + ".Scalar"), _name, "bool", inplaces=(_name + "_.Tensor", _name + "_.Scalar"))
 for _name in "bitwise_and bitwise_or bitwise_xor".split():
-    _binary((_name + ".Tensor", _name + ".Scalar"), _name, inplaces=(_name + "_.Tensor", _name + "_.Scalar"))
+    _by_name[_name] = _binary((_name + ".Tensor", _name + ".Scalar"), _name, inplaces=(_name + "_.Tensor", _name + "_.Scalar"))
 for _name in "fmod remainder".split():
-    _binary((_name + ".Tensor", _name + ".Scalar"), _name, inplaces=(_name + "_.Tensor", _name + "_.Scalar"))
+    _by_name[_name] = _binary((_name + ".Tensor", _name + ".Scalar"), _name, inplaces=(_name + "_.Tensor", _name + "_.Scalar"))
 for _name in "maximum minimum fmax fmin".split():
     _binary((_name,), _name)
 _binary(("atan2",), "atan2", "int_to_float", inplaces=("atan2_",))
 _binary(("hypot",), "hypot")
 _binary(("nextafter",), "nextafter", "keep")
 _binary(("mul.Tensor", "mul.Scalar"), "mul")
+
+
+_fmod, _and, _xor, _ne, _lt, _gt = (_by_name[n] for n in ("fmod", "bitwise_and", "bitwise_xor", "ne", "lt", "gt"))
+
+
+@kernel("copysign.Tensor")
+@promoted(("a", "b"), "int_to_float")
+def copysign(a, b):
+    a, b = broadcast(a, b)
+    negative = signbit(b)
+    size = prims.abs(a)
+    return where(negative, prims.neg(size), size)
 
 
 def _checked_factor(name, factor, dtype):
@@ -132,6 +145,14 @@ def sub(a, b, *, alpha=None):
     return prims.sub(a, b)
 
 
+_plain_sub = sub
+
+
+@kernel("add.Scalar", "sub.Scalar")
+def shifted(self, other, alpha=1):
+    return elementwise_result([self, other])
+
+
 @kernel("rsub.Tensor", "rsub.Scalar")
 def rsub(a, b, alpha=1):
     return torch.sub(b, a, alpha=alpha)
@@ -152,23 +173,25 @@ def _whole_floor(a, b):
 
 
 def _real_floor(a, b):
-    rest = torch.fmod(a, b)
-    div = (a - rest) / b
-    away = torch.bitwise_and(rest != 0, torch.signbit(b) != torch.signbit(rest))
-    div = torch.where(away, div - 1, div)
-    floor = torch.floor(div)
-    floor = torch.where(div - floor > 0.5, floor + 1, floor)
+    rest = _fmod(a, b)
+    div = true_divide(_plain_sub(a, rest), b)
+    signs = _xor(_lt(a, 0), _lt(b, 0))
+    away = _and(_ne(rest, 0), signs)
+    div = where(away, _plain_sub(div, 1), div)
+    floor = prims.floor(div)
+    floor = where(_gt(_plain_sub(div, floor), 0.5), prims.add(floor, 1.0), floor)
     basic = true_divide(a, b)
-    floor = torch.where(div != 0, floor, torch.copysign(torch.scalar_tensor(0, dtype=basic.dtype, device=basic.device), basic))
-    return torch.where(b != 0, floor, basic)
+    zero = prims.scalar_tensor(0, dtype=basic.dtype, device=basic.device)
+    floor = where(_ne(div, 0), floor, copysign(zero, basic))
+    return where(_ne(b, 0), floor, basic)
 
 
 @promoted(("a", "b"))
 def floor_divide(a, b):
     if is_number(b):
-        b = torch.scalar_tensor(b, dtype=a.dtype, device=a.device)
+        b = prims.scalar_tensor(b, dtype=a.dtype, device=a.device)
     if is_number(a):
-        a = torch.scalar_tensor(a, dtype=b.dtype, device=b.device)
+        a = prims.scalar_tensor(a, dtype=b.dtype, device=b.device)
     check(a.dtype is not torch.bool, lambda: "%s not supported for floor_divide" % a.dtype)
     return _real_floor(a, b) if is_real(a.dtype) else _whole_floor(a, b)
 
@@ -320,12 +343,15 @@ def addcdiv(self, tensor1, tensor2, *, value=1):
     return elementwise_result([self, tensor1, tensor2])
 
 
-@kernel("addcmul_", "addcdiv_", "lerp_.Scalar", "lerp_.Tensor")
-def mixed_(self, other, *more, value=1):
-    checked_inplace(self, other)
-    for t in more:
-        checked_inplace(self, t)
-    return self
+def _mixed(name, *overloads):
+    def run(self, *args, **kwargs):
+        return checked_inplace(self, getattr(torch.ops.aten, name)(self, *args, **kwargs))
+    kernel(*overloads)(run)
+
+
+_mixed("lerp", "lerp_.Scalar", "lerp_.Tensor")
+_mixed("addcmul", "addcmul_")
+_mixed("addcdiv", "addcdiv_")
 
 
 @kernel("floor_divide")
@@ -338,3 +364,19 @@ def floor_divided(self, other):
 def xlogy(self, other):
     out = torch.where(torch.eq(self, 0), 0, torch.mul(self, torch.log(other)))
     return torch.where(torch.isnan(other), float("nan"), out)
+
+
+@kernel("logaddexp")
+@promoted(("self", "other"), "int_to_float")
+def logaddexp(self, other):
+    larger = torch.real(self) >= torch.real(other)
+    most = torch.where(larger, self, other)
+    least = torch.where(larger, other, self)
+    endless = torch.logical_not(torch.isfinite(torch.real(most)))
+    same = torch.logical_and(endless, torch.real(self) == torch.real(other))
+    return torch.where(same, self, most + torch.log1p(torch.exp(least - most)))
+
+
+@kernel("nan_to_num")
+def nan_to_num(self, nan=None, posinf=None, neginf=None):
+    return torch.empty_like(self)

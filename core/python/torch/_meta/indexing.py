@@ -1,6 +1,7 @@
 """Choosing and placing elements by index."""
 import torch
 
+from ..library import Library
 from .registry import kernel
 from .rules import broadcast, check, contiguous_strides, physical_layout, wrap_dim
 
@@ -109,3 +110,44 @@ def index_add(self, dim, index, source, *, alpha=1):
     if alpha != 1:
         source = source * alpha
     return torch.ops.aten.index_put.default(self, [None] * dim + [index], source, True)
+
+
+_overlaps = Library("aten", "FRAGMENT")
+_overlaps.define("_debug_has_internal_overlap(Tensor self) -> int")
+
+
+def _has_internal_overlap(self):
+    """0: no two elements lie at one place; 1: some do; 2: who knows."""
+    step = 1
+    for stride, size in sorted((stride, size) for stride, size in zip(self.stride(), self.shape) if size != 1):
+        if stride == 0:
+            return 1
+        if stride != step:
+            return 2
+        step *= size
+    return 0
+
+
+_overlaps.impl("_debug_has_internal_overlap", _has_internal_overlap, "CompositeImplicitAutograd")
+
+
+@kernel("slice_scatter", "select_scatter", "diagonal_scatter")
+def scattered(self, *args, **kwargs):
+    """A copy that lies as the original does, gaps and all."""
+    torch.ops.aten._debug_has_internal_overlap.default(self)
+    needed = 0 if self.numel() == 0 else 1 + self.storage_offset() + sum((n - 1) * s for n, s in zip(self.shape, self.stride()))
+    copy = torch.as_strided(self, (needed,), (1,), 0).clone()
+    return torch.as_strided(copy, self.shape, self.stride(), self.storage_offset())
+
+
+@kernel("unfold")
+def unfold(self, dimension, size, step):
+    dim = wrap_dim(dimension, self.dim())
+    shape, stride = list(self.shape) or [1], list(self.stride()) or [1]
+    check(size <= shape[dim], lambda: "maximum size for tensor at dimension %d is %d but size is %d" % (dim, shape[dim], size))
+    check(step > 0, lambda: "step is %d but must be > 0" % step)
+    last = stride[dim]
+    shape[dim], stride[dim] = (shape[dim] - size) // step + 1, step * last
+    if self.dim() == 0:
+        shape, stride = [], []
+    return self.as_strided([*shape, size], [*stride, last])

@@ -2,7 +2,7 @@
 import torch
 
 from .registry import kernel
-from .rules import cast_for_math, check, computed_in, convert, memory_format_of, result_type
+from .rules import cast_for_math, check, computed_in, contiguous_strides, convert, memory_format_of, promoted, result_type
 
 
 def unsqueezed(t, rank):
@@ -195,6 +195,42 @@ def adaptive_avg_pool2d(self, output_size):
     return torch.empty([*self.shape[:-2], *output_size], dtype=self.dtype, device=self.device, memory_format=memory_format_of(self))
 
 
+@kernel("adaptive_max_pool2d")
+def adaptive_max_pool2d(self, output_size):
+    check(self.dim() in (3, 4), lambda: "adaptive_max_pool2d(): Expected 3D or 4D tensor, but got: %s" % str(self.shape))
+    check(len(output_size) == 2, "adaptive_max_pool2d(): internal error: output_size.size() must be 2")
+    shape, form = [*self.shape[:-2], *output_size], memory_format_of(self)
+    out = self.new_empty(shape).to(memory_format=form)
+    return out, self.new_empty(shape, dtype=torch.int64).to(memory_format=form)
+
+
+@kernel("upsample_nearest2d")
+def upsample_nearest2d(self, output_size, scales_h=None, scales_w=None):
+    check(len(output_size) == 2, lambda: "It is expected output_size equals to 2, but got size %d" % len(output_size))
+    check(self.dim() == 4, lambda: "It is expected input_size equals to 4, but got size %d" % self.dim())
+    out = self.new_empty([*self.shape[:2], *output_size])
+    return out if memory_format_of(self) is torch.contiguous_format else out.to(memory_format=memory_format_of(self))
+
+
+@kernel("pixel_shuffle")
+def pixel_shuffle(self, upscale_factor):
+    n, r = self.dim(), upscale_factor
+    check(n > 2 and self.shape[-3] % (r * r) == 0, lambda: "Invalid input shape for pixel_shuffle: %s with upscale_factor = %d" % (str(self.shape), r), AssertionError)
+    shape = [*self.shape[:-3], self.shape[-3] // (r * r), self.shape[-2] * r, self.shape[-1] * r]
+    return torch.empty_strided(shape, contiguous_strides(shape), dtype=self.dtype, device=self.device)
+
+
+@kernel("reflection_pad2d")
+def reflection_pad2d(self, padding):
+    left, right, top, bottom = padding
+    height, width = self.shape[-2:]
+    check(left < width and right < width, lambda: "Argument #4: Padding size should be less than the corresponding input dimension, but got: padding (%d, %d) at dimension %d of input %s"
+          % (left, right, self.dim() - 1, self.shape))
+    check(top < height and bottom < height, lambda: "Argument #6: Padding size should be less than the corresponding input dimension, but got: padding (%d, %d) at dimension %d of input %s"
+          % (top, bottom, self.dim() - 2, self.shape))
+    return self.new_empty([*self.shape[:-2], height + top + bottom, width + left + right])
+
+
 @kernel("embedding")
 def embedding(weight, indices, padding_idx=-1, scale_grad_by_freq=False, sparse=False):
     check(weight.dim() == 2, lambda: "'weight' must be 2-D, got %d-D" % weight.dim(), AssertionError)
@@ -228,10 +264,10 @@ def smooth_l1_loss(self, target, reduction=1, beta=1.0):
 
 
 @kernel("huber_loss")
-@cast_for_math
+@promoted(("self", "target"))
 def huber_loss(self, target, reduction=1, delta=1.0):
-    loss = (self - target).abs()
-    return reduced_loss(torch.where(loss <= delta, 0.5 * loss * loss, delta * (loss - 0.5 * delta)), reduction)
+    z = (self - target).abs()
+    return reduced_loss(torch.where(z < delta, 0.5 * z * z, delta * (z - 0.5 * delta)), reduction)
 
 
 @kernel("soft_margin_loss")

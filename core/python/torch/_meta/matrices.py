@@ -50,6 +50,15 @@ def addmm(self, mat1, mat2, *, beta=1, alpha=1):
     return out if beta == 0 else out + beta * self
 
 
+@kernel("addmv")
+@cast_for_math
+def addmv(self, mat, vec, *, beta=1, alpha=1):
+    if kind_of(self.dtype) in (bool, int):
+        beta, alpha = int(beta), int(alpha)
+    out = alpha * torch.mv(mat, vec)
+    return out if beta == 0 else out + beta * self
+
+
 @kernel("mv")
 @cast_for_math
 def mv(self, vec):

@@ -101,6 +101,7 @@ def _strided(shape, dtype, device, stride=None):
     return torch.empty_strided(shape, stride or contiguous_strides(shape), dtype=dtype, device=device)
 
 
+_define("scalar_tensor(Scalar s, *, ScalarType? dtype=None, Device? device=None) -> Tensor", lambda s, *, dtype=None, device=None: _strided((), dtype, device), True)
 _define("iota(SymInt length, *, SymInt start, SymInt step, ScalarType dtype, Device device, bool requires_grad) -> Tensor", _iota, True)
 _define("normal(SymInt[] shape, *, Scalar mean, Scalar std, ScalarType dtype, Device device, bool requires_grad, Generator? generator=None) -> Tensor",
         lambda shape, *, mean, std, dtype, device, requires_grad, generator=None: _strided(shape, dtype, device), True)

@@ -109,12 +109,12 @@ def _all(self, dim, keepdim):
     return out.to(dtype=torch.uint8) if self.dtype is torch.uint8 else out
 
 
-@kernel("any", "any.dim", "any.dims")
+@kernel("any", "any.dim")
 def any_(self, dim=None, keepdim=False):
     return _any(self, dim, keepdim)
 
 
-@kernel("all", "all.dim", "all.dims")
+@kernel("all", "all.dim")
 def all_(self, dim=None, keepdim=False):
     return _all(self, dim, keepdim)
 
@@ -137,6 +137,31 @@ def _place(name, self, dim, keepdim):
     dim = wrap_dim(dim, self.dim())
     check(self.dim() == 0 or self.shape[dim] != 0, lambda: "%s: Expected reduction dim %d to have non-zero size." % (name, dim))
     return self.new_empty(reduced_shape(self, [dim], keepdim), dtype=torch.int64)
+
+
+@kernel("aminmax")
+def aminmax(self, *, dim=None, keepdim=False):
+    dims = [] if dim is None else [dim]
+    low = torch.amin(self, dim=dims, keepdim=keepdim)
+    return low, torch.amax(self, dim=dims, keepdim=keepdim)
+
+
+@kernel("median", "nanmedian")
+def median(self):
+    return self.new_empty(())
+
+
+@kernel("median.dim", "nanmedian.dim", "mode")
+def median_along(self, dim=-1, keepdim=False):
+    return extreme_along(self, dim, keepdim)
+
+
+@kernel("kthvalue")
+def kthvalue(self, k, dim=-1, keepdim=False):
+    dim = wrap_dim(dim, self.dim())
+    size = self.shape[dim] if self.dim() else 1
+    check(1 <= k <= size, lambda: "kthvalue(): selected number k out of range for dimension %d" % dim)
+    return extreme_along(self, dim, keepdim)
 
 
 @kernel("argmax", "argmin")
