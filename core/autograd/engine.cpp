@@ -256,7 +256,7 @@ class Task {
       return;
     }
     const bool sparse = old.impl().sparse != nullptr;
-    const bool ours = !sparse && !is_nested(old) && old.object()->owners() == 1 && old.impl().storage->owners() == 1 &&
+    const bool ours = !sparse && !is_nested(old) && !old.keys().has(DispatchKey::Meta) && old.object()->owners() == 1 && old.impl().storage->owners() == 1 &&
                       is_non_overlapping_and_dense(old.sizes(), old.strides());
     if (!grad_state.grad_mode && ours) ops::add__Tensor::call(old, grad);
     else old = sparse ? ops::add_Tensor::call(grad, old) : ops::add_Tensor::call(old, grad);

@@ -50,6 +50,12 @@ double correction_of(const Bound& b) { return b ? b->value.to_double() : 1; }
 }  // namespace
 
 Tensor evenly_distribute_backward(const Tensor& grad, const Tensor& self, const Tensor& result) {
+  if (self.keys().has(DispatchKey::Meta)) {  // nobody can ask whether the result is a number
+    const Tensor unknown = isnan(self);
+    Tensor all = logical_and(unknown, isnan(result));
+    logical_or_(all, eq(self, result));
+    return mul(all, div(grad, sum(all)));
+  }
   const Tensor chosen = item(isnan(result)).value.to_bool() ? isnan(self) : eq(self, result);
   Tensor out = new_zeros(grad, self.sizes(), self.dtype(), Layout::Strided, self.device(), false);
   return masked_fill_(out, chosen, div(grad, sum(chosen)));

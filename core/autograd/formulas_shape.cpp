@@ -87,6 +87,7 @@ std::vector<Tensor> stack_backward(const Tensor& grad, int64_t dim, size_t count
 }
 
 Tensor index_backward(Tensor zeros, std::span<const std::optional<Tensor>> indices, const Tensor& grad) {
+  if (grad.keys().has(DispatchKey::Meta)) return index_put(zeros, indices, grad, true);
   return _index_put_impl_(zeros, indices, grad, true, true);
 }
 Tensor index_add_backward(const Tensor& grad, int64_t dim, const Tensor& index, const Tensor& source, const Scalar& alpha) {

@@ -72,6 +72,11 @@ void OperatorEntry::report_missing(DispatchKeySet set) const {
                          "Tensors, or that you (the operator writer) forgot to register a fallback function.  Available functions are " +
                          available + ".\n\n" + table);
   }
+  if (k == DispatchKey::Meta) {
+    throw NotImplemented(name_.text() + ": attempted to run this operator with Meta tensors, but there was no fake impl or Meta kernel registered. You may have run into this message "
+                         "while using an operator with PT2 compilation APIs (torch.compile/torch.export); in order to use this operator with those APIs you'll need to add a fake impl. "
+                         "Please see the following for next steps:  https://pytorch.org/tutorials/advanced/custom_ops_landing_page.html");
+  }
   throw NotImplemented("Could not run '" + name_.text() + "' with arguments from the '" + to_string(k) + "' backend. This could be because the operator "
                        "doesn't exist for this backend, or was omitted during the selective/custom build process (if using custom build). If you are a "
                        "Facebook employee using PyTorch on mobile, please visit https://fburl.com/ptmfixes for possible resolutions. '" + name_.text() +

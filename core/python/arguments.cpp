@@ -235,7 +235,8 @@ Signature::Signature(const Binding& b, bool method) : op(Dispatcher::get().find_
   std::string plain = b.name;
   if (plain != "copy_" && plain.back() == '_') plain.pop_back();
   factory = b.where & kFactory && !method;
-  read_schema(method, with_numbers.count(b.name) || with_numbers.count(plain));
+  const bool numbers = with_numbers.count(b.name) || with_numbers.count(plain);
+  read_schema(method, numbers ? plain == "copy_" ? Numbers::kRight : Numbers::kBoth : Numbers::kNone);
   if (!factory) return;
   Parameter p{Kind::kBool, "requires_grad"};
   p.keyword_only = true;
@@ -243,15 +244,15 @@ Signature::Signature(const Binding& b, bool method) : op(Dispatcher::get().find_
   parameters.push_back(std::move(p));
 }
 
-Signature::Signature(const OperatorHandle& o) : op(o) { read_schema(false, true); }
+Signature::Signature(const OperatorHandle& o) : op(o) { read_schema(false, o.schema().name.name.starts_with("prims::") ? Numbers::kBoth : Numbers::kRight); }
 
-void Signature::read_schema(bool method, bool numbers) {
+void Signature::read_schema(bool method, Numbers numbers) {
   for (const Argument& a : op.schema().arguments) {
     if (method && a.name == "self") continue;
     Parameter p{kind_of(a.type), a.name == "self" && entry.valid() ? "input" : a.name};
     p.optional = a.type.kind == Type::Kind::kOptional;
     p.keyword_only = a.keyword_only;
-    p.number_allowed = numbers && p.kind == Kind::kTensor && (a.name == "other" || a.name == "src");
+    p.number_allowed = p.kind == Kind::kTensor && !a.keyword_only && (numbers == Numbers::kBoth || (numbers == Numbers::kRight && (a.name == "other" || a.name == "src")));
     p.repeated = a.size.value_or(0);
     p.default_value = a.default_value;
     if (a.keyword_only && a.alias && a.alias->write) p.out_at = static_cast<int>(outs++);

@@ -43,7 +43,8 @@ struct Signature {
   std::string text() const;
 
  private:
-  void read_schema(bool method, bool numbers);
+  enum class Numbers { kNone, kRight, kBoth };  // where a number may stand for a tensor
+  void read_schema(bool method, Numbers numbers);
 };
 
 /// A function or method of some overloads.

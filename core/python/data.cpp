@@ -138,6 +138,8 @@ T* fill(nb::handle data, Sizes sizes, size_t dim, T* to) {
   return to;
 }
 
+constexpr Device kMeta{14, -1};
+
 // What stock excludes while it makes a tensor out of data that nobody else may see; the first step, without Tracer in the second.
 constexpr DispatchKeySet kUnseen{DispatchKey::Fake, DispatchKey::Python, DispatchKey::FuncTorchDynamicLayerBackMode, DispatchKey::Functionalize, DispatchKey::DeferredInit,
                                  DispatchKey::PythonTLSSnapshot, DispatchKey::FuncTorchDynamicLayerFrontMode};
@@ -156,6 +158,12 @@ Tensor from_data(nb::handle data, std::optional<ScalarType> wanted) {
   }
   const ExcludeKeys below(kUnseen | kTracked);
   return to_device(t, Device(), type, false, false, std::optional<MemoryFormat>());
+}
+
+// On "meta" only what shape and type the data has counts.
+Tensor shaped_like(nb::handle data, std::optional<ScalarType> wanted) {
+  const ExcludeKeys unseen(kUnseen | kTracked | DispatchKey::Tracer);
+  return ops::empty_memory_format::call(shape_of(data), wanted.value_or(type_of(data)), Layout::Strided, kMeta, {});
 }
 
 Tensor lifted(const Tensor& t) {
@@ -189,7 +197,8 @@ Tensor new_tensor(nb::handle data, std::optional<nb::handle> dtype, nb::handle d
   if (dtype && !dtype->is_none()) type = nb::cast<DType>(*dtype).type;
   const Device d = device.is_none() ? default_device() : nb::cast<Device>(nb::module_::import_("torch").attr("device")(device));
   require_device(d);
-  if (d.type != 0) missing("torch.tensor on " + to_string(d));
+  const bool meta = d.type == kMeta.type && !is_tensor(data) && !is_array(data);
+  if (d.type != 0 && !meta) missing("torch.tensor on " + to_string(d));
   if (data.is_none()) throw Error("Could not infer dtype of NoneType");
   Tensor t;
   if (is_tensor(data)) {
@@ -198,6 +207,8 @@ Tensor new_tensor(nb::handle data, std::optional<nb::handle> dtype, nb::handle d
     t = converted(ops::detach::call(tensor_of(data)), type, true);
   } else if (is_array(data)) {
     t = from_array(data, type, true);
+  } else if (meta) {
+    t = shaped_like(data, type);
   } else {
     t = from_data(data, type);
     t = lifted(t);

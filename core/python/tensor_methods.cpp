@@ -238,7 +238,9 @@ void bind_questions() {
   method("is_neg", [](const Tensor& t) { return t.keys().has(DispatchKey::Negative); });
   method("is_pinned", [](const Tensor&) { return false; });
   method("is_same_size", [](const Tensor& t, const Tensor& other) { return std::ranges::equal(t.sizes(), other.sizes()); });
-  method("is_contiguous", [](const Tensor& t) { return is_nested(t) ? is_nested_contiguous(t) : !t.impl().sparse && t.is_contiguous(); });
+  method("is_contiguous", [](const Tensor& t, const FormatName& f) {
+    return is_nested(t) ? is_nested_contiguous(t) : !t.impl().sparse && is_contiguous(t.sizes(), t.strides(), f.format);
+  }, nb::arg("memory_format") = FormatName{MemoryFormat::Contiguous});
   method("get_device", [](const Tensor& t) { return t.device().type == 0 ? -1 : t.device().index; });
 }
 

@@ -66,7 +66,8 @@ void bind_values(nb::module_& m) {
   nb::class_<FormatName>(m, "memory_format").def("__repr__", [](const FormatName& f) {
     static const char* const names[] = {"contiguous_format", "preserve_format", "channels_last", "channels_last_3d"};
     return std::string("torch.") + names[static_cast<int>(f.format)];
-  });
+  }).def("__eq__", [](const FormatName& f, nb::handle h) { return nb::isinstance<FormatName>(h) && nb::cast<FormatName>(h).format == f.format; }, nb::arg().none())
+      .def("__hash__", [](const FormatName& f) { return static_cast<int>(f.format); });
   m.attr("contiguous_format") = nb::cast(FormatName{MemoryFormat::Contiguous});
   m.attr("preserve_format") = nb::cast(FormatName{MemoryFormat::Preserve});
   m.attr("channels_last") = nb::cast(FormatName{MemoryFormat::ChannelsLast});

@@ -46,7 +46,7 @@ bool mask_fits(const Tensor& m, const Tensor& q, const Tensor& k) {
 }
 // Whether stock's fused kernel serves these inputs. `grouped`: several heads of queries may share one of keys and values.
 bool fused(const Tensor& q, const Tensor& k, const Tensor& v, const Optional& mask, double dropout_p, bool grouped) {
-  if (dropout_p != 0 || q.dim() != 4 || k.dim() != 4 || v.dim() != 4 || !is_floating(q.dtype())) return false;
+  if (q.keys().has(DispatchKey::Meta) || dropout_p != 0 || q.dim() != 4 || k.dim() != 4 || v.dim() != 4 || !is_floating(q.dtype())) return false;
   for (const Tensor* t : {&k, &v}) {
     if (t->size(0) != q.size(0) || t->size(1) != k.size(1) || t->size(3) != q.size(3) || t->size(2) == 0) return false;
   }

@@ -9,6 +9,12 @@ namespace peel::kernels {
 
 namespace {
 
+// Whether the tensor lies as the format says, as far as `to` cares: whatever isn't channels last counts as contiguous.
+bool lies_in(const Tensor& t, Format format) {
+  const MemoryFormat f = format.value_or(MemoryFormat::Preserve);
+  const bool last = !t.is_contiguous() && t.dim() == 4 && is_contiguous(t.sizes(), t.strides(), MemoryFormat::ChannelsLast);
+  return f == MemoryFormat::Preserve || (f == MemoryFormat::Contiguous && !last) || (f == MemoryFormat::ChannelsLast && last);
+}
 bool dense(const Tensor& t) { return is_non_overlapping_and_dense(t.sizes(), t.strides()); }
 
 }  // namespace
@@ -117,12 +123,12 @@ Tensor _to_copy(const Tensor& self, Type dtype, LayoutArgument, DeviceArgument d
   return ops::copy_::call(out, self, non_blocking);
 }
 Tensor to_dtype(const Tensor& self, ScalarType dtype, bool non_blocking, bool copy, Format format) {
-  if (self.dtype() == dtype && !copy && format.value_or(MemoryFormat::Preserve) == MemoryFormat::Preserve) return self;
+  if (self.dtype() == dtype && !copy && lies_in(self, format)) return self;
   return ops::_to_copy::call(self, dtype, {}, {}, {}, non_blocking, format);
 }
 Tensor to_dtype_layout(const Tensor& self, Type dtype, LayoutArgument layout, DeviceArgument device, Flag, bool non_blocking, bool copy, Format format) {
   const bool same = dtype.value_or(self.dtype()) == self.dtype() && device.value_or(self.device()) == self.device();
-  if (same && !copy && format.value_or(MemoryFormat::Preserve) == MemoryFormat::Preserve) return self;
+  if (same && !copy && lies_in(self, format)) return self;
   return ops::_to_copy::call(self, dtype, layout, device, {}, non_blocking, format);
 }
 bool _has_compatible_shallow_copy_type(const Tensor& self, const Tensor& from) {

@@ -318,6 +318,11 @@ Tensor one_hot(const Tensor& self, int64_t num_classes) {
     shape.push_back(num_classes);
     return ops::empty_memory_format::call(shape, ScalarType::Long, Layout::Strided, self.device());
   }
+  if (self.keys().has(DispatchKey::Meta)) {  // nobody can ask what its numbers are
+    if (num_classes == -1) num_classes = ops::item::call(ops::max::call(self)).value.to_int() + 1;
+    const Tensor classes = ops::arange::call(num_classes, ScalarType::Long, Layout::Strided, self.device());
+    return ops::to_dtype::call(ops::eq_Tensor::call(ops::unsqueeze::call(self, -1), classes), ScalarType::Long);
+  }
   const auto [low, high] = ops::aminmax::call(self);
   if (ops::item::call(low).value.to_int() < 0) throw Error("Class values must be non-negative.");
   const int64_t largest = ops::item::call(high).value.to_int();

@@ -74,10 +74,11 @@ struct Options {
 
 // Outputs of all steps as one tensor; the last state replaces the first.
 Tensor direction(Cell cell, const Tensor& input, State* s, const Weights& w, bool backwards) {
-  std::vector<Tensor> steps = ops::unbind_int::call(w.of_input(input), 0), outputs;
+  const bool mapped = !input.keys().has(DispatchKey::Meta);  // all steps at once, as stock does for the CPU
+  std::vector<Tensor> steps = ops::unbind_int::call(mapped ? w.of_input(input) : input, 0), outputs;
   if (backwards) std::ranges::reverse(steps);
   for (const Tensor& x : steps) {
-    *s = cell(x, *s, w, true);
+    *s = cell(x, *s, w, mapped);
     outputs.push_back(s->h);
   }
   if (outputs.empty()) throw Error("Expected sequence length to be larger than 0 in RNN");
@@ -264,7 +265,7 @@ std::tuple<Tensor, Tensor, Tensor> lstm_input(const Tensor& input, std::span<con
   if (hx.size() != 2) throw Error("lstm expects two hidden states");
   ops::cudnn_is_acceptable::call(input);
   const Options o{has_biases, num_layers, dropout, train, bidirectional};
-  if (input.dtype() == ScalarType::Float && input.numel() != 0 && hx[0].size(2) == hx[1].size(2)) return lstm_by_layers(input, hx, params, o, batch_first);
+  if (!input.keys().has(DispatchKey::Meta) && input.dtype() == ScalarType::Float && input.numel() != 0 && hx[0].size(2) == hx[1].size(2)) return lstm_by_layers(input, hx, params, o, batch_first);
   const Tensor in = batch_first ? ops::transpose_int::call(input, 0, 1) : input;
   std::vector<Tensor> h = ops::unbind_int::call(hx[0], 0), c = ops::unbind_int::call(hx[1], 0);
   std::vector<State> states;

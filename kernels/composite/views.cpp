@@ -124,7 +124,8 @@ Tensor reshape(const Tensor& self, Sizes shape) {
   if (self.is_contiguous()) return ops::view::call(self, shape);
   const SizeVector s = infer_size(shape, self.numel());
   if (const auto strides = view_strides(self.sizes(), self.strides(), s)) {
-    return self.impl().wraps ? ops::view::call(self, s) : ops::_reshape_alias::call(self, s, *strides);  // of a transform's tensor the strides say less
+    // Of a transform's tensor the strides say less; one without data goes with those.
+    return self.impl().wraps || self.keys().has(DispatchKey::Meta) ? ops::view::call(self, s) : ops::_reshape_alias::call(self, s, *strides);
   }
   return ops::_unsafe_view::call(ops::clone::call(self, MemoryFormat::Contiguous), s);
 }

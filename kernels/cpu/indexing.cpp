@@ -209,10 +209,12 @@ Tensor index_select(const Tensor& self, int64_t dim, const Tensor& index) {
 }
 Tensor index_select_backward(const Tensor& grad, Sizes self_sizes, int64_t dim, const Tensor& index) {
   Tensor out = ops::new_zeros::call(grad, self_sizes, grad.dtype(), core::layout_of(grad), grad.device(), false);
+  if (grad.keys().has(DispatchKey::Meta)) return ops::index_add::call(out, dim, index, grad);
   return ops::index_add_::call(out, dim, index, grad);
 }
 Tensor gather_backward(const Tensor& grad, const Tensor& self, int64_t dim, const Tensor& index, bool) {
   Tensor out = ops::new_zeros::call(grad, self.sizes());
+  if (grad.keys().has(DispatchKey::Meta)) return ops::scatter_add::call(out, dim, index, grad);
   return ops::scatter_add_::call(out, dim, index, grad);
 }
 Tensor value_selecting_reduction_backward(const Tensor& grad, int64_t dim, const Tensor& indices, Sizes sizes, bool keepdim) {
@@ -221,6 +223,7 @@ Tensor value_selecting_reduction_backward(const Tensor& grad, int64_t dim, const
     i = ops::unsqueeze::call(indices, dim);
     g = ops::unsqueeze::call(grad, dim);
   }
+  if (g.keys().has(DispatchKey::Meta)) return ops::scatter_src::call(ops::new_zeros::call(g, sizes), dim, i, g);
   Tensor out = ops::zeros::call(sizes, g.dtype(), Layout::Strided, g.device(), {});
   return ops::scatter__src::call(out, dim, i, g);
 }

@@ -123,6 +123,7 @@ Tensor& copy_(Tensor& self, const Tensor& src, bool) {
   if (!std::ranges::equal(shape, self.sizes())) {
     throw Error("output with shape " + to_text(self.sizes()) + " doesn't match the broadcast shape " + to_text(shape));
   }
+  if (src.keys().has(DispatchKey::Meta) && !self.keys().has(DispatchKey::Meta)) throw NotImplemented("Cannot copy out of meta tensor; no data!");
   if (!self.data() || !src.data()) return self;
   copy_elements(self, src);
   // Lazily conjugated or negated: what is stored differs from what is meant.

@@ -49,6 +49,7 @@ for _name in dir(_C._VariableFunctions):
 from ._print import set_printoptions  # noqa: E402,F401
 from .autograd.modes import enable_grad, inference_mode, no_grad, set_grad_enabled  # noqa: E402,F401
 from ._functions import *  # noqa: E402,F401,F403
+from ._checks import _check, _check_index, _check_not_implemented, _check_type, _check_value, _check_with  # noqa: E402,F401
 from ._settings import *  # noqa: E402,F401,F403
 from ._legacy import CLASSES as _kinds  # noqa: E402
 from .storage import CLASSES as _storages, TypedStorage, UntypedStorage  # noqa: E402,F401
@@ -80,6 +81,7 @@ thread_safe_generator = random.thread_safe_generator
 
 Storage = FloatStorage  # noqa: F821
 ops = _ops.ops
+from . import _meta  # noqa: E402,F401
 _no_such = _missing.attribute("torch")
 
 

@@ -64,7 +64,7 @@ def leaky_relu(input, negative_slope=0.01, inplace=False):
     return _nn("leaky_relu_" if inplace else "leaky_relu")(input, negative_slope)
 
 
-def softplus(input, beta=1.0, threshold=20.0):
+def softplus(input, beta=1, threshold=20):
     return _nn("softplus")(input, beta, threshold)
 
 

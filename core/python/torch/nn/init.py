@@ -92,7 +92,7 @@ def eye_(tensor):
     if tensor.dim() != 2:
         raise ValueError("Only tensors with 2 dimensions are supported")
     with no_grad():
-        _C._VariableFunctions.eye(*tensor.shape, out=tensor, requires_grad=tensor.requires_grad)
+        _C._VariableFunctions.eye(*tensor.shape, out=tensor)
     return tensor
 
 
@@ -101,6 +101,8 @@ def dirac_(tensor, groups=1):
         raise ValueError("Only tensors with 3, 4, or 5 dimensions are supported")
     if tensor.size(0) % groups != 0:
         raise ValueError("dim 0 must be divisible by groups")
+    if tensor.is_meta:
+        return tensor
     channels = tensor.size(0) // groups
     middle = tuple(n // 2 for n in tensor.shape[2:])
     with no_grad():
@@ -114,7 +116,7 @@ def dirac_(tensor, groups=1):
 def orthogonal_(tensor, gain=1, generator=None):
     if tensor.dim() < 2:
         raise ValueError("Only tensors with 2 or more dimensions are supported")
-    if tensor.numel() == 0:
+    if tensor.numel() == 0 or tensor.is_meta:
         return tensor
     rows = tensor.size(0)
     columns = tensor.numel() // rows
@@ -134,6 +136,8 @@ def orthogonal_(tensor, gain=1, generator=None):
 def sparse_(tensor, sparsity, std=0.01, generator=None):
     if tensor.dim() != 2:
         raise ValueError("Only tensors with 2 dimensions are supported")
+    if tensor.is_meta:
+        return tensor
     rows, columns = tensor.shape
     zeros = math.ceil(sparsity * rows)
     with no_grad():
@@ -146,6 +150,8 @@ def sparse_(tensor, sparsity, std=0.01, generator=None):
 def trunc_normal_(tensor, mean=0.0, std=1.0, a=-2.0, b=2.0, generator=None):
     def below(x):
         return (1.0 + math.erf(x / math.sqrt(2.0))) / 2.0
+    if tensor.is_meta:
+        return tensor
     if mean < a - 2 * std or mean > b + 2 * std:
         warnings.warn("mean is more than 2 std from [a, b] in nn.init.trunc_normal_. The distribution of values may be incorrect.", stacklevel=2)
     with no_grad():

@@ -294,7 +294,12 @@ class Module(Calling, State):
                 options["device"] = device
             if dtype is not None and (t.is_floating_point() or t.is_complex()):
                 options["dtype"] = dtype
-            return t.to(**options)
+            try:
+                return t.to(**options)
+            except NotImplementedError as error:
+                if str(error) != "Cannot copy out of meta tensor; no data!":
+                    raise
+                raise NotImplementedError(str(error) + " Please use torch.nn.Module.to_empty() instead of torch.nn.Module.to() when moving module from meta to a different device.") from None
         return self._apply(convert)
 
     def type(self, dst_type):

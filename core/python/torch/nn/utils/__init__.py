@@ -30,6 +30,10 @@ def _by_type(tensors):
     return groups.values()
 
 
+def _one_by_one(group, foreach):
+    return foreach is False or foreach is None and group[0].is_meta
+
+
 @_without_grad
 def get_total_norm(tensors, norm_type=2.0, error_if_nonfinite=False, foreach=None):
     tensors = _list(tensors)
@@ -37,7 +41,7 @@ def get_total_norm(tensors, norm_type=2.0, error_if_nonfinite=False, foreach=Non
         return _C.tensor(0.0)
     norms = []
     for group in _by_type(tensors):
-        norms += [_C._linalg.linalg_vector_norm(t, float(norm_type)) for t in group] if foreach is False else _V._foreach_norm(group, float(norm_type))
+        norms += [_C._linalg.linalg_vector_norm(t, float(norm_type)) for t in group] if _one_by_one(group, foreach) else _V._foreach_norm(group, float(norm_type))
     device = tensors[0].device
     total = _C._linalg.linalg_vector_norm(_V.stack([n.to(device) for n in norms]), float(norm_type))
     if error_if_nonfinite and _V.logical_or(total.isnan(), total.isinf()):
@@ -54,7 +58,7 @@ def clip_grads_with_norm_(parameters, max_norm, total_norm, foreach=None):
     factor = float(max_norm) / (total_norm + 1e-6)
     clamped = _V.clamp(factor, max=1.0)
     for group in _by_type(grads):
-        if foreach is False:
+        if _one_by_one(group, foreach):
             there = clamped.to(group[0].device)
             for g in group:
                 g.mul_(there)
@@ -75,7 +79,7 @@ def clip_grad_norm_(parameters, max_norm, norm_type=2.0, error_if_nonfinite=Fals
 def clip_grad_value_(parameters, clip_value, foreach=None):
     grads = [p.grad for p in _list(parameters) if p.grad is not None]
     for group in _by_type(grads):
-        if foreach is False:
+        if _one_by_one(group, foreach):
             for g in group:
                 g.clamp_(min=-float(clip_value), max=float(clip_value))
         else:
