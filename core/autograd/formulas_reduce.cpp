@@ -184,9 +184,10 @@ Tensor logsumexp_backward(const Tensor& grad, const Tensor& self, const Tensor& 
 
 Tensor logits_backward(const Tensor& grad, const Tensor& self, const Tensor& target, const Tensor& weight, const Tensor& pos_weight, int64_t reduction) {
   // In place where no graph is made of it.
+  const bool anew = grad_state.grad_mode || self.keys().has(DispatchKey::Meta);
   Tensor out;
-  const auto less = [&](const Tensor& by) { grad_state.grad_mode ? void(out = sub(out, by)) : void(sub_(out, by)); };
-  const auto times = [&](const Tensor& by) { grad_state.grad_mode ? void(out = mul(out, by)) : void(mul_(out, by)); };
+  const auto less = [&](const Tensor& by) { anew ? void(out = sub(out, by)) : void(sub_(out, by)); };
+  const auto times = [&](const Tensor& by) { anew ? void(out = mul(out, by)) : void(mul_(out, by)); };
   if (pos_weight.defined()) {
     const Tensor scaled = mul(pos_weight, target);
     out = add(scaled, 1);

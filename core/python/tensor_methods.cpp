@@ -64,7 +64,7 @@ Tensor convert(const Tensor& self, const To& to) {
   static const NamedOperator<Tensor(const Tensor&, Device, ScalarType, bool, bool, Mode)> to_device("to", "device");
   if (to.device) require_device(*to.device);
   if (!to.device && !to.dtype && !to.copy && !to.format) return self;
-  if (!to.device && !to.dtype) return ops::to_dtype_layout::call(self, {}, {}, {}, {}, to.non_blocking, to.copy, to.format);
+  if (!to.device && !to.dtype) return ops::to_dtype_layout::call(self, self.dtype(), {}, self.device(), {}, to.non_blocking, to.copy, to.format);
   if (!to.device) return ops::to_dtype::call(self, *to.dtype, to.non_blocking, to.copy, to.format);
   if (!to.dtype) return ops::to_dtype_layout::call(self, self.dtype(), Layout::Strided, to.device, {}, to.non_blocking, to.copy, to.format);
   return to_device(self, *to.device, *to.dtype, to.non_blocking, to.copy, to.format);

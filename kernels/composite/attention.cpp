@@ -76,7 +76,10 @@ std::tuple<Tensor, Tensor> _scaled_dot_product_attention_math(const Tensor& quer
   }
   const Tensor k = ops::mul_Scalar::call(ops::transpose_int::call(keys, -2, -1), root);
   Tensor weights = ops::matmul::call(q, k);
-  if (mask && mask->defined()) ops::add__Tensor::call(weights, *mask);
+  if (mask && mask->defined()) {
+    if (weights.keys().has(DispatchKey::Meta)) weights = ops::add_Tensor::call(weights, *mask);
+    else ops::add__Tensor::call(weights, *mask);
+  }
   weights = ops::_safe_softmax::call(weights, -1);
   if (dropout_p > 0 && dropout_mask && dropout_mask->defined()) {
     warn("Dropout mask should only be used for testing purposes.");

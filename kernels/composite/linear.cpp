@@ -125,7 +125,8 @@ Tensor linear(const Tensor& input, const Tensor& weight, const std::optional<Ten
     return ops::view::call(out, shape);
   }
   Tensor out = ops::matmul::call(input, ops::t::call(weight));
-  return has_bias ? ops::add__Tensor::call(out, *bias) : out;
+  if (!has_bias) return out;
+  return out.keys().has(DispatchKey::Meta) ? ops::add_Tensor::call(out, *bias) : ops::add__Tensor::call(out, *bias);
 }
 
 Tensor outer(const Tensor& self, const Tensor& vec2) {

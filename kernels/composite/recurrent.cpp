@@ -273,7 +273,7 @@ std::tuple<Tensor, Tensor, Tensor> lstm_input(const Tensor& input, std::span<con
   Tensor out = layers(&lstm_step, in, &states, weights_of(params, has_biases), o);
   for (size_t i = 0; i < h.size(); ++i) std::tie(h[i], c[i]) = std::pair(states[i].h, states[i].c);
   const Tensor cy = ops::stack::call(c, 0), hy = ops::stack::call(h, 0);
-  if (batch_first) ops::transpose_::call(out, 0, 1);
+  if (batch_first) out = ops::transpose_int::call(out, 0, 1);
   return {out, hy, cy};
 }
 std::tuple<Tensor, Tensor> gru_input(const Tensor& input, const Tensor& hx, std::span<const Tensor> params, bool has_biases, int64_t num_layers, double dropout, bool train,

@@ -31,7 +31,7 @@ NAMES = """
     scatter.value scatter_.src scatter_.value scatter_add scatter_add_ select_backward select_scatter sgn sigmoid sigmoid_ sigmoid_backward sign sign_ signbit silu silu_
     sin sin_ sinh sinh_ slice_backward slice_scatter smooth_l1_loss smooth_l1_loss_backward soft_margin_loss softplus softplus_backward sort sort.stable sqrt sqrt_ stack
     std.correction sub.Scalar sub.Tensor sub_.Scalar sub_.Tensor sum sum.dim_IntList tan tan_ tanh tanh_ tanh_backward threshold threshold_ threshold_backward topk tril
-    tril_ triu triu_ trunc trunc_ unfold uniform_ upsample_nearest2d var.correction var_mean.correction where.self xlogy.Tensor zero_ zeros zeros_like
+    tril_ triu triu_ trunc trunc_ unfold uniform_ unsafe_split.Tensor upsample_nearest2d var.correction var_mean.correction where.self xlogy.Tensor zero_ zeros zeros_like
 """.split()
 
 

@@ -261,22 +261,18 @@ def _as_bool(a):
     return a if a.dtype is torch.bool else a != 0
 
 
-@kernel("logical_and")
-def logical_and(a, b):
-    a = _as_bool(a)
-    return a & _as_bool(b)
+def _logical(name, both):
+    @kernel(name)
+    @promoted(("a", "b"), "bool")
+    def run(a, b):
+        a, b = broadcast(a, b)
+        a = _as_bool(a)
+        return both(a, _as_bool(b))
 
 
-@kernel("logical_or")
-def logical_or(a, b):
-    a = _as_bool(a)
-    return torch.bitwise_or(a, _as_bool(b))
-
-
-@kernel("logical_xor")
-def logical_xor(a, b):
-    a = _as_bool(a)
-    return a ^ _as_bool(b)
+_logical("logical_and", lambda a, b: a & b)
+_logical("logical_or", torch.bitwise_or)
+_logical("logical_xor", lambda a, b: a ^ b)
 
 
 @kernel("where.self")

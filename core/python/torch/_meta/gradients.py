@@ -42,7 +42,8 @@ def native_layer_norm_backward(grad_out, input, normalized_shape, mean, rstd, we
     a = gx * n
     first = torch.sum(gx, inner, True)
     second = torch.sum(torch.mul(gx, normal), inner, True)
-    inside = a - first - torch.mul(normal, second)
+    third = torch.mul(normal, second)
+    inside = a - first - third
     d_input = (rstd / n) * inside if output_mask[0] else None
     d_weight = d_bias = None
     if output_mask[1] and w is not None:

@@ -158,3 +158,8 @@ _triangle("triu")
 @kernel("_unsafe_view")
 def unsafe_view(self, size):
     return torch.ops.aten.view.default(self, size)
+
+
+@kernel("unsafe_split.Tensor")
+def unsafe_split(self, split_size, dim=0):
+    return torch.ops.aten.split.Tensor(self, split_size, dim)
