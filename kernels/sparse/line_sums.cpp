@@ -20,6 +20,7 @@ Tensor add_compressed(const Tensor& self, const Tensor& other, const Scalar& alp
   Tensor out = ops::empty_like::call(self, common, layout_of(self), self.device());
   return ops::add_out::call(self, other, alpha, out);
 }
+
 namespace {
 
 struct Lines32 {
@@ -103,9 +104,17 @@ Tensor& add_out_compressed(const Tensor& self, const Tensor& other, const Scalar
     throw Error("torch.add: Expected input tensors to have the same shape, but got tensor `self` with shape " + to_text(self.sizes()) + " and tensor `other` with shape " + to_text(other.sizes()));
   }
   if (layout_of(self) != layout_of(other)) throw Error("torch.add: Expected both tensors to have the same layout");
+  if (sparse_of(self).values.dim() != 1) throw NotImplemented("The embedded engine has no sums of blocks yet; the program can be run on stock PyTorch (--engine pytorch).");
   if (out.is_same(self) && self.is_same(other)) {
     Tensor to = ops::values::call(out);
     ops::add__Tensor::call(to, ops::values::call(other), alpha);
+    return out;
+  }
+  if (self.is_same(other)) {
+    const Tensor plain = plain_of(self), compressed = compressed_of(self);
+    const Tensor y = ops::values::call(other), x = ops::values::call(self);
+    const Tensor sum = ops::add_Tensor::call(x, y, alpha);
+    set_compressed(out, compressed, plain, sum, self.sizes());
     return out;
   }
   return add_lines(self, other, alpha, out);

@@ -83,7 +83,7 @@ PROGRAMS = {
     "fifth/arm_inverse": OnlyPrints("tangents of zeros are computed with on meta tensors, which call prims in stock"),
     "fifth/lesion_unet": OnlyHops("sums of convolutions round otherwise: one loss of many differs in its last printed digit"),
     "fifth/rent_tabular": OnlyHops("a bias before a BatchNorm has a gradient of rounding errors, which AdamW makes large"),
-    "fifth/sparse_ranking": OnlyPrints("the product of two sparse matrices takes other steps"),
+    "fifth/sparse_ranking": OnlyPrints("index_select copies columns that lie apart first"),
     "unseen/survey_stats": Rounding("printing looks closer at a correlation of exactly 1"),
 }
 # The programs under embedded/unseen were written without running them on the engine, or a look at it. What each did when it was first run: equal; other hops
