@@ -593,7 +593,7 @@ class Embedded(Both, Session):
         """)
         status, out, err = self.drive(program, ["op:mine::f kind:missing_kernel"], ["change kernel Meta", "change exclude Meta", "change include CPU", "change return x", "c"])
         self.assertEqual((status, out), (0, "(2,)\n"), err)
-        self.assertIn("Could not run 'mine::f' with arguments from the 'Meta' backend", err)
+        self.assertIn("mine::f: attempted to run this operator with Meta tensors", err)
         self.assertEqual(self.rows("SELECT h.kind, c.kind FROM change c JOIN hop h ON h.id = c.event"), [("redispatch_boxed", 4)])
         self.assertIn("else the look-up would have raised", self.peel("why", self.session, str(self.one("SELECT event FROM change"))))
 

@@ -45,7 +45,7 @@ for at, case in enumerate(CASES):
             t.grad = None
 
 for out in (torch.isclose(x, x), x.isfinite(), torch.logical_and(x, y), torch.hypot(x, x), x.aminmax().min, F.one_hot(index, 5), torch.tensor([1.5, 2.5], device="meta"),
-            x.unfold(1, 2, 1), torch.bernoulli(x), x.argsort(1), x.any(), x.all(1), torch.triu(torch.full((3, 3), float("-inf"), device="meta"), 1), F.interpolate(image, scale_factor=2)):
+            x.unfold(1, 2, 1), torch.bernoulli(x.detach()), x.argsort(1), x.any(), x.all(1), torch.triu(torch.full((3, 3), float("-inf"), device="meta"), 1), F.interpolate(image, scale_factor=2)):
     print(tuple(out.shape), out.stride(), out.dtype, out.device)
 
 for kind, options in ((torch.optim.SGD, {"momentum": 0.9}), (torch.optim.Adam, {}), (torch.optim.AdamW, {}), (torch.optim.RMSprop, {})):
