@@ -128,7 +128,7 @@ torch.ops.peel_faults.nowhere(torch.ones(1))
 
     def test_ctrl_c(self):
         """SIGINT to the whole group, as a terminal sends it: Python's KeyboardInterrupt, then a finished session."""
-        program = self.program(IMPORT + "print('ready', flush=True)\ntry:\n  while True: torch.ones(1).add_(1)\nexcept KeyboardInterrupt:\n  print('interrupted')\n  sys.exit(130)")
+        program = self.program(IMPORT + "try:\n  print('ready', flush=True)\n  while True: torch.ones(1).add_(1)\nexcept KeyboardInterrupt:\n  print('interrupted')\n  sys.exit(130)")
         self.session = self.path("out.peel")
         p = subprocess.Popen([harness.peel(), "record", "-o", self.session, "--python", harness.python(), program], stdout=subprocess.PIPE,
                              stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True, env=harness.environment(), start_new_session=True)
