@@ -25,6 +25,8 @@ Tensor expanded_over(Tensor t, const Tensor& input) {
   return expand_as(t, input);
 }
 
+Tensor divided_in_place(Tensor t, int64_t by) { return ops::div__Scalar::call(t, by); }
+
 // What the second derivative of every normalisation is made of. `Sum` adds up what one mean was taken of and keeps dimensions.
 template <class Sum>
 struct Normalised {
@@ -37,7 +39,7 @@ struct Normalised {
 
   // The gradient of the input of the gradient `g` of the output, for outputs that were multiplied by `gamma`.
   Tensor backward(const Tensor& g, const Tensor& gamma) const {
-    const Tensor share = div_(mul(gamma, inv_std), count);
+    const Tensor share = divided_in_place(mul(gamma, inv_std), count);
     Tensor out = mul(g, count);
     sub_(out, sum(g));
     const Tensor along = sum(mul(g, centred));
@@ -49,14 +51,14 @@ struct Normalised {
   Tensor input_by_input(const Tensor& g, const Tensor& g_sum, const Tensor& g_along, const Tensor& ggI) const {
     const Tensor total = sum(ggI);
     const Tensor along = sum(mul(ggI, centred));
-    Tensor all = div_(mul(total, g_sum), count);
+    Tensor all = divided_in_place(mul(total, g_sum), count);
     sub_(all, sum(mul(g, ggI)));
     const Tensor both = mul(mul(inv_var, g_along), along);
     add_(all, mul_(both, 3.0 / static_cast<double>(count)));
-    Tensor out = div_(mul(scaled, all), count);
+    Tensor out = divided_in_place(mul(scaled, all), count);
     const auto part = [this](const Tensor& one_along, const Tensor& other, const Tensor& other_sum) {
       const Tensor away = sub(div(other_sum, count), other);
-      return mul(div_(mul(one_along, inv_cube), count), away);
+      return mul(divided_in_place(mul(one_along, inv_cube), count), away);
     };
     const Tensor first = part(along, g, g_sum), second = part(g_along, ggI, total);
     add_(out, first);
@@ -64,10 +66,8 @@ struct Normalised {
   }
 
  private:
-  static Tensor div_(Tensor t, int64_t by) { return ops::div__Scalar::call(t, by); }
   static Tensor mul_(Tensor t, double by) { return ops::mul__Scalar::call(t, by); }
 };
-Tensor divided_in_place(Tensor t, int64_t by) { return ops::div__Scalar::call(t, by); }
 
 }  // namespace
 

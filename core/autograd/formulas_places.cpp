@@ -18,6 +18,26 @@ Tensor take_backward(const Tensor& grad, const Tensor& self, const Tensor& index
   return put_(out, index, grad, true);
 }
 
+namespace {
+
+// Of products that `reduce` makes of self and of src, which `add` would add up and whose places `pick` looks up: where one factor alone is 0, it gets the
+// product of the others.
+template <class Reduce, class Add, class Pick>
+std::pair<Tensor, Tensor> product_backward(const Tensor& grad, const Tensor& self, const Tensor& src, const Tensor& result, Reduce reduce, Add add, Pick pick) {
+  const Tensor whole = masked_fill(self, eq(self, 0), 1);
+  const Tensor product = reduce(whole, src);
+  const Tensor of_self = div(mul(grad, product), whole);
+  const Tensor zero = eq(src, 0), none = zeros_like(self);
+  const Tensor zeros_there = pick(add(none, to(zero, self.dtype())));
+  const Tensor only_zero = bitwise_and(zero, eq(zeros_there, 1));
+  const Tensor others = reduce(self, masked_fill(src, only_zero, 1));
+  const Tensor divisor = masked_fill(src, zero, 1);
+  const Tensor usual = div(pick(mul(grad, result)), divisor);
+  return {of_self, where(only_zero, pick(mul(grad, others)), usual)};
+}
+
+}  // namespace
+
 std::tuple<Tensor, Tensor> scatter_reduce_backward(const Tensor& grad, const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src, const std::string& reduce,
                                                    bool include_self, const Tensor& result) {
   if (!grad.defined()) return {};
@@ -40,17 +60,9 @@ std::tuple<Tensor, Tensor> scatter_reduce_backward(const Tensor& grad, const Ten
     const Tensor picked = gather(shared, dim, index);
     of_src = mul(eq(src, value), picked);
   } else {
-    const Tensor whole = masked_fill(self, eq(self, 0), 1);
-    const Tensor product = scatter_reduce(whole, dim, index, src, reduce, include_self);
-    of_self = div(mul(grad, product), whole);
-    const Tensor zero = eq(src, 0);
-    const Tensor none = zeros_like(self);
-    const Tensor zeros_there = gather(scatter_add(none, dim, index, to(zero, self.dtype())), dim, index);
-    const Tensor only_zero = bitwise_and(zero, eq(zeros_there, 1));
-    const Tensor others = scatter_reduce(self, dim, index, masked_fill(src, only_zero, 1), reduce, include_self);
-    const Tensor divisor = masked_fill(src, zero, 1);
-    const Tensor usual = div(gather(mul(grad, result), dim, index), divisor);
-    of_src = where(only_zero, gather(mul(grad, others), dim, index), usual);
+    std::tie(of_self, of_src) = product_backward(
+        grad, self, src, result, [&](const Tensor& to, const Tensor& from) { return scatter_reduce(to, dim, index, from, reduce, include_self); },
+        [&](const Tensor& to, const Tensor& from) { return scatter_add(to, dim, index, from); }, [&](const Tensor& t) { return gather(t, dim, index); });
   }
   if (!include_self) of_self = scatter(of_self, dim, index, 0);
   return {of_self, of_src};
@@ -74,16 +86,9 @@ std::tuple<Tensor, Tensor> index_reduce_backward(const Tensor& grad, const Tenso
     of_self = mul(self_is, shared);
     of_source = mul(source_is, index_select(shared, dim, index));
   } else {
-    const Tensor whole = masked_fill(self, eq(self, 0), 1);
-    const Tensor product = index_reduce(whole, dim, index, source, reduce, include_self);
-    of_self = div(mul(grad, product), whole);
-    const Tensor zero = eq(source, 0), none = zeros_like(self);
-    const Tensor zeros_there = index_select(index_add(none, dim, index, to(zero, self.dtype())), dim, index);
-    const Tensor only_zero = bitwise_and(zero, eq(zeros_there, 1));
-    const Tensor others = index_reduce(self, dim, index, masked_fill(source, only_zero, 1), reduce, include_self);
-    const Tensor divisor = masked_fill(source, zero, 1);
-    const Tensor usual = div(index_select(mul(grad, result), dim, index), divisor);
-    of_source = where(only_zero, index_select(mul(grad, others), dim, index), usual);
+    std::tie(of_self, of_source) = product_backward(
+        grad, self, source, result, [&](const Tensor& to, const Tensor& from) { return index_reduce(to, dim, index, from, reduce, include_self); },
+        [&](const Tensor& to, const Tensor& from) { return index_add(to, dim, index, from); }, [&](const Tensor& t) { return index_select(t, dim, index); });
   }
   if (!include_self) of_self = index_fill(of_self, dim, index, 0);
   return {of_self, of_source};

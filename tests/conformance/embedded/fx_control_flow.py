@@ -5,10 +5,8 @@ from math import floor
 from typing import List, Optional, Tuple
 
 import torch
-import torch.nn as nn
-import torch.nn.functional as F
 from torch import fx
-from torch.fx import GraphModule, Tracer, symbolic_trace
+from torch.fx import symbolic_trace
 
 
 def attempt(what, f):

@@ -1,8 +1,4 @@
 """How functions of torch look in a graph, and tracers of one's own."""
-import math
-from collections import namedtuple
-from math import floor
-from typing import List, Optional, Tuple
 
 import torch
 import torch.nn as nn

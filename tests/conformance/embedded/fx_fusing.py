@@ -1,27 +1,10 @@
 """Batch norms fused into the layers before them, dropout removed, unused modules deleted."""
-import copy
-import io
-import operator
-import warnings
 
 import torch
 import torch.nn as nn
 import torch.nn.functional as F
-from torch import fx
-from torch.fx import Graph, GraphModule, Interpreter, Transformer, replace_pattern, symbolic_trace
+from torch.fx import symbolic_trace
 from torch.fx.experimental.optimization import fuse, remove_dropout
-from torch.fx.node import map_arg
-from torch.fx.passes.shape_prop import ShapeProp
-from torch.fx.subgraph_rewriter import replace_pattern_with_filters
-
-
-def attempt(what, f):
-    try:
-        r = f()
-        print(what, "->", type(r).__name__)
-        return r
-    except BaseException as e:
-        print(what, type(e).__name__, e)
 
 
 torch.manual_seed(0)

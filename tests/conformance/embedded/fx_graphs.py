@@ -1,18 +1,13 @@
 """Graphs made and changed by hand, modules of them, and what is refused."""
 import copy
-import io
 import operator
 import warnings
 
 import torch
 import torch.nn as nn
-import torch.nn.functional as F
 from torch import fx
-from torch.fx import Graph, GraphModule, Interpreter, Transformer, replace_pattern, symbolic_trace
-from torch.fx.experimental.optimization import fuse, remove_dropout
+from torch.fx import Graph, GraphModule, symbolic_trace
 from torch.fx.node import map_arg
-from torch.fx.passes.shape_prop import ShapeProp
-from torch.fx.subgraph_rewriter import replace_pattern_with_filters
 
 
 def attempt(what, f):

@@ -1,17 +1,9 @@
 """Parts of graphs that look like a pattern, replaced."""
-import copy
-import io
-import operator
-import warnings
 
 import torch
 import torch.nn as nn
 import torch.nn.functional as F
-from torch import fx
-from torch.fx import Graph, GraphModule, Interpreter, Transformer, replace_pattern, symbolic_trace
-from torch.fx.experimental.optimization import fuse, remove_dropout
-from torch.fx.node import map_arg
-from torch.fx.passes.shape_prop import ShapeProp
+from torch.fx import replace_pattern, symbolic_trace
 from torch.fx.subgraph_rewriter import replace_pattern_with_filters
 
 
